@@ -1,0 +1,122 @@
+/** The error catalogue: every code Easel can answer with, its status, default message and fix. Source: spec.md, contract.md §0. */
+
+interface CatalogueEntry {
+  readonly status: number;
+  readonly message: string;
+  /** What to do next; a failure may carry a more exact one. */
+  readonly hint?: string;
+}
+
+export const ERRORS = {
+  INVALID_REQUEST: { status: 400, message: 'The request is not valid.', hint: 'Correct the named field and send it again.' },
+  INVALID_JSON: {
+    status: 400,
+    message: 'The body is not valid JSON.',
+    hint: 'Send one UTF-8 JSON document without duplicate members, nested at most 100 deep.',
+  },
+  INVALID_SLUG: {
+    status: 400,
+    message: 'The slug is not valid.',
+    hint: 'Use 2 to 63 lowercase letters, digits and hyphens; start and end with a letter or digit.',
+  },
+  KEY_INVALID: { status: 400, message: 'The key is not valid.', hint: 'Use 1 to 256 letters, digits, dots, underscores and hyphens.' },
+  NOT_DELETED: { status: 400, message: 'The artifact is not in the trash.' },
+  NO_VERSION: { status: 400, message: 'The artifact has no version for this.', hint: 'Publish a version first.' },
+  UNAUTHORIZED: {
+    status: 401,
+    message: 'Valid credentials are needed.',
+    hint: 'Send "Authorization: Bearer <token>"; POST /v1/auth/create-account makes one.',
+  },
+  PLAN_REQUIRED: { status: 402, message: 'This needs a paid plan.' },
+  FORBIDDEN: { status: 403, message: 'You may not do this.', hint: 'Ask the owner for access.' },
+  INSUFFICIENT_SCOPE: { status: 403, message: 'The token lacks the needed scope.', hint: 'Create an agent token that has the scope.' },
+  ADMIN_REQUIRED: { status: 403, message: 'Only an administrator may do this.' },
+  NOT_FOUND: { status: 404, message: 'There is nothing at this path.', hint: 'GET /v1/openapi.json lists every path.' },
+  ARTIFACT_NOT_FOUND: { status: 404, message: 'There is no such artifact, or you may not know of it.' },
+  VERSION_NOT_FOUND: { status: 404, message: 'The artifact has no such version.' },
+  KEY_NOT_FOUND: { status: 404, message: 'There is no such key.' },
+  TOKEN_NOT_FOUND: { status: 404, message: 'You have no such token.' },
+  UPLOAD_NOT_FOUND: { status: 404, message: 'There is no such upload.', hint: 'Publish again with files_digest to begin a new one.' },
+  PREVIEW_LINK_NOT_FOUND: { status: 404, message: 'There is no such preview link.' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'This path does not take this method.', hint: 'See the Allow header.' },
+  SLUG_TAKEN: { status: 409, message: 'This slug belongs to another artifact.', hint: 'Choose another slug.' },
+  USERNAME_TAKEN: { status: 409, message: 'This username belongs to somebody else.', hint: 'Choose another username.' },
+  VERSION_CONFLICT: {
+    status: 409,
+    message: 'It was changed since you read it.',
+    hint: 'Read it again and repeat your change on the current state.',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 409,
+    message: 'This Idempotency-Key was used with another body.',
+    hint: 'Use a new key for a new request.',
+  },
+  IDEMPOTENCY_IN_PROGRESS: {
+    status: 409,
+    message: 'A request with this Idempotency-Key is still running.',
+    hint: 'Wait and send it again.',
+  },
+  PAYLOAD_TOO_LARGE: { status: 413, message: 'The body is too large.' },
+  FILE_TOO_LARGE: { status: 413, message: 'A file is too large.', hint: 'A file may have 25 MB, a version 100 MB and 1000 files.' },
+  VALUE_TOO_LARGE: { status: 413, message: 'The value is too large.', hint: 'A JSON value may have 1 MB.' },
+  KEY_LIMIT_EXCEEDED: {
+    status: 413,
+    message: 'The artifact has as many keys as it may have.',
+    hint: 'Delete keys; an artifact may have 1000.',
+  },
+  STORAGE_LIMIT_EXCEEDED: { status: 413, message: 'The artifact has no room left.', hint: 'Delete data first.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'This media type is not taken here.', hint: 'See the Accept header for what is.' },
+  PATCH_FAILED: {
+    status: 400,
+    message: 'The patch does not apply to the current value.',
+    hint: 'Read the value and correct the path or the test.',
+  },
+  RATE_LIMITED: { status: 429, message: 'Too many calls.', hint: 'Wait as long as Retry-After says.' },
+  INTERNAL_ERROR: { status: 500, message: 'Something failed on our side.', hint: 'Try again; if it stays, open a support ticket.' },
+  OWNER_MOVED: { status: 503, message: 'The artifact is moving to another node.', hint: 'Try again after Retry-After.' },
+  UNAVAILABLE: { status: 503, message: 'The service cannot answer this now.', hint: 'Try again after Retry-After.' },
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;
+export type UnauthorizedReason = 'missing' | 'invalid' | 'revoked' | 'expired';
+
+/** One thing wrong with the input: `path` names the field (`files.0.path`), `message` says what it must be. */
+export interface Issue {
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface FailureDetails {
+  readonly message?: string;
+  readonly hint?: string;
+  /** The request field at fault, dotted. */
+  readonly param?: string;
+  readonly reason?: UnauthorizedReason;
+  /** Every issue found, when there is more than one thing to correct. */
+  readonly issues?: readonly Issue[];
+  /** Seconds after which trying again makes sense; becomes `Retry-After`. */
+  readonly retryAfterS?: number;
+  /** The current ETag, on VERSION_CONFLICT. */
+  readonly etag?: string;
+}
+
+/** An expected failure: a value from the catalogue. A bug is any other error. */
+export class Failure extends Error {
+  readonly code: ErrorCode;
+  readonly details: FailureDetails;
+
+  constructor(code: ErrorCode, details: FailureDetails = {}) {
+    // An expected failure is a value, not a bug: collecting its stack costs more than the rest of a refusal.
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+    super(details.message ?? ERRORS[code].message);
+    Error.stackTraceLimit = limit;
+    this.name = 'Failure';
+    this.code = code;
+    this.details = details;
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}

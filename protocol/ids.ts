@@ -1,0 +1,40 @@
+/** Branded ids: a prefix and 24 lowercase base-32 characters (120 random bits). */
+import { z } from 'zod';
+
+export const ID_PREFIXES = {
+  artifact: 'art',
+  version: 'ver',
+  user: 'usr',
+  token: 'tok',
+  upload: 'upl',
+  previewLink: 'lnk',
+} as const;
+
+export type IdKind = keyof typeof ID_PREFIXES;
+export type Id<K extends IdKind> = string & { readonly __id: K };
+export type ArtifactId = Id<'artifact'>;
+export type VersionId = Id<'version'>;
+export type UserId = Id<'user'>;
+export type TokenId = Id<'token'>;
+export type UploadId = Id<'upload'>;
+export type PreviewLinkId = Id<'previewLink'>;
+
+// RFC 4648 base 32 in lowercase: every character is safe in a host name, a path and a file name.
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
+const RANDOM_CHARS = 24;
+
+/** A fresh random id of one kind, for example `art_k3v…` (4 + 24 characters). */
+export function newId<K extends IdKind>(kind: K): Id<K> {
+  const bytes = crypto.getRandomValues(new Uint8Array(RANDOM_CHARS));
+  let text = `${ID_PREFIXES[kind]}_`;
+  for (const byte of bytes) text += ALPHABET[byte & 31];
+  return text as Id<K>;
+}
+
+/** The schema of one kind of id. Parsing brands the string; inner code never checks it again. */
+export function idSchema<K extends IdKind>(kind: K) {
+  return z
+    .string()
+    .regex(new RegExp(`^${ID_PREFIXES[kind]}_[a-z0-9]{24}$`), `must look like ${ID_PREFIXES[kind]}_ and 24 characters`)
+    .transform((text) => text as Id<K>);
+}

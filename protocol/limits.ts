@@ -1,0 +1,39 @@
+/** Every limit with its origin. What happens at it: the error code named beside it. Sizes in bytes, times in ms or s. */
+
+const KB = 1024;
+const MB = 1024 * KB;
+
+export const LIMITS = {
+  // spec.md, "Limits": RATE_LIMITED
+  publishPerHour: 60,
+  dataPerMinute: 1000,
+  // contract.md §1: headless accounts an hour and address; RATE_LIMITED
+  accountsPerHourPerAddress: 30,
+  // contract.md §2: FILE_TOO_LARGE
+  versionFilesMax: 1000,
+  versionFileBytesMax: 25 * MB,
+  versionBytesMax: 100 * MB,
+  filePathCharsMax: 512,
+  // An inline publish of a full version in base 64 with its JSON around it: PAYLOAD_TOO_LARGE
+  publishBodyBytesMax: 140 * MB,
+  importBytesMax: 160 * MB,
+  uploadTtlMs: 60 * 60 * 1000,
+  // contract.md §4: KEY_INVALID, VALUE_TOO_LARGE, KEY_LIMIT_EXCEEDED
+  jsonKeyCharsMax: 256,
+  jsonValueBytesMax: MB,
+  jsonKeysMax: 1000,
+  jsonDepthMax: 100,
+  // contract.md §0: INVALID_REQUEST over the maximum, never cut
+  pageDefault: 50,
+  pageMax: 100,
+  idempotencyKeyCharsMax: 255,
+  idempotencyTtlMs: 24 * 60 * 60 * 1000,
+  // Any JSON body that has no limit of its own: PAYLOAD_TOO_LARGE
+  bodyBytesMax: 256 * KB,
+  // spec.md, "States": the recovery window
+  trashRetentionDays: 30,
+  previewLinkDefaultS: 7 * 24 * 3600,
+  previewLinkMaxS: 30 * 24 * 3600,
+  nameCharsMax: 200,
+  tokensPerUserMax: 100,
+} as const;
