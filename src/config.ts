@@ -75,3 +75,8 @@ export function deriveConfig(parsed: Settings, boundPort: number): Config {
     contentHost: parsed.CONTENT_HOST ?? `localhost:${boundPort}`,
   };
 }
+
+/** Where the page of a slug is served, without a slash at the end. The content origin shares the API's scheme. */
+export function pageUrl(config: Pick<Config, 'baseUrl' | 'contentHost'>, slug: string): string {
+  return `${config.baseUrl.startsWith('https:') ? 'https' : 'http'}://${slug}.${config.contentHost}`;
+}
