@@ -47,9 +47,12 @@ export interface JournalStore {
   commit(batches: readonly ArtifactBatch[]): Promise<readonly BatchOutcome[]>;
 }
 
+/** Values of more bytes than this are left out of an image and read when they are needed: loading stays quick whatever is stored. */
+export const COLD_VALUE_BYTES = 4096;
+
 export interface StoredKey {
   readonly key: string;
-  /** The JSON text; null when it was left out for its size and must be read by `readValue`. */
+  /** The JSON text; null when it has more than `COLD_VALUE_BYTES` and must be read by `readValue`. */
   readonly value: string | null;
   readonly sizeBytes: number;
   readonly seq: number;
@@ -70,8 +73,8 @@ export interface ArtifactImage {
 export interface ArtifactStore {
   /** Takes ownership (`owner_epoch + 1`) and reads the state, in one transaction. Null when there is no such artifact. */
   load(artifactId: ArtifactId): Promise<ArtifactImage | null>;
-  /** The JSON text of one committed key, or null when it is gone. */
-  readValue(artifactId: ArtifactId, key: string): Promise<string | null>;
+  /** The JSON text of one committed key as change `seq` wrote it, or null when the key is gone or was changed since. */
+  readValue(artifactId: ArtifactId, key: string, seq: number): Promise<string | null>;
 }
 
 /** Where an artifact's actor lives. */
