@@ -1,0 +1,69 @@
+/** A database of its own for one suite: on the server when there is one, else embedded. Closed and removed by `close`. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import postgres from 'postgres';
+import type { Log } from '../../actors/ports.ts';
+import { type Database, type DatabaseFiles, openDatabase } from '../../src/storage/database.ts';
+import { services } from './services.ts';
+
+export type DatabaseKind = 'postgres' | 'embedded';
+
+export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** The kinds that this machine can run: a suite that must hold on both uses `describe.each(databaseKinds())`. */
+export function databaseKinds(): readonly DatabaseKind[] {
+  return services().postgresUrl === null ? ['embedded'] : ['postgres', 'embedded'];
+}
+
+export function builtFiles(): DatabaseFiles {
+  const { builtDir } = services();
+  return {
+    migrationsDir: join(builtDir, 'migrations'),
+    workerFile: join(builtDir, 'pglite-worker.js'),
+    templateDir: join(builtDir, 'postgres-template'),
+  };
+}
+
+/** An empty folder outside the repository, and how to remove it. */
+export function temporaryDir(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'easel-test-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Creates an empty database on the server; `drop` ends connections that a failed test left behind. */
+export async function createServerDatabase(): Promise<{ readonly url: string; drop(): Promise<void> }> {
+  const { postgresUrl } = services();
+  if (postgresUrl === null) throw new Error('this machine has no PostgreSQL server; use describeWith("postgresUrl")');
+  const name = `easel_test_${randomBytes(8).toString('hex')}`;
+  const onServer = async (statement: string) => {
+    const sql = postgres(postgresUrl, { max: 1, onnotice: () => undefined });
+    await sql.unsafe(statement);
+    await sql.end();
+  };
+  await onServer(`create database ${name}`);
+  const url = new URL(postgresUrl);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => onServer(`drop database ${name} with (force)`) };
+}
+
+export interface TestDatabase extends Database {
+  readonly kind: DatabaseKind;
+}
+
+/** With the current schema. */
+export async function openTestDatabase(kind: DatabaseKind = databaseKinds()[0] ?? 'embedded'): Promise<TestDatabase> {
+  const folder = temporaryDir();
+  const server = kind === 'postgres' ? await createServerDatabase() : null;
+  const database = await openDatabase({ DATABASE_URL: server?.url, DATABASE_POOL: 8, DATA_DIR: folder.path }, SILENT, builtFiles());
+  return {
+    ...database,
+    kind,
+    close: async () => {
+      await database.close();
+      await server?.drop();
+      folder.remove();
+    },
+  };
+}

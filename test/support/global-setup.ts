@@ -1,0 +1,83 @@
+/** Builds the program once for all suites and finds out which services this machine has. */
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import postgres from 'postgres';
+import type { TestProject } from 'vitest/node';
+import type { Services } from './services.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const DEFAULT_CHROMIUM = '/usr/bin/chromium';
+
+export default async function setup(project: TestProject): Promise<() => void> {
+  const builtDir = join(ROOT, 'node_modules/.cache/easel', `test-${process.pid}`);
+  build(builtDir);
+  const found: Services = {
+    postgresUrl: await reachablePostgres(process.env.TEST_DATABASE_URL ?? 'postgres://root@127.0.0.1:5432/postgres'),
+    redisUrl: await reachable(process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'),
+    chromiumPath: executable(process.env.CHROMIUM_PATH ?? DEFAULT_CHROMIUM),
+    builtDir,
+  };
+  reportMissing(found);
+  project.provide('services', found);
+  return () => rmSync(builtDir, { recursive: true, force: true });
+}
+
+function build(builtDir: string): void {
+  const run = (...entries: string[]) =>
+    execFileSync(process.execPath, [join(ROOT, 'deploy/build.mjs'), builtDir, ...entries], { stdio: 'inherit' });
+  try {
+    run('main', 'cli', 'pglite-worker');
+  } catch {
+    console.warn('The program does not build: tests that start it will fail.');
+    run('pglite-worker');
+  }
+}
+
+function reportMissing(found: Services): void {
+  const missing = [
+    found.postgresUrl === null ? 'PostgreSQL (TEST_DATABASE_URL)' : '',
+    found.redisUrl === null ? 'Redis (TEST_REDIS_URL)' : '',
+    found.chromiumPath === null ? 'Chromium (CHROMIUM_PATH)' : '',
+  ].filter((name) => name !== '');
+  if (missing.length === 0) return;
+  const message = `Not found: ${missing.join(', ')}. The suites that need it are skipped.`;
+  if (process.env.CI === 'true') throw new Error(`${message} In CI that is a failure.`);
+  console.warn(`\n${message}\n`);
+}
+
+async function reachablePostgres(url: string): Promise<string | null> {
+  const sql = postgres(url, { max: 1, connect_timeout: 2, onnotice: () => undefined });
+  try {
+    await sql`select 1`;
+    return url;
+  } catch {
+    return null;
+  } finally {
+    await sql.end();
+  }
+}
+
+function reachable(url: string): Promise<string | null> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port || 6379), hostname);
+    const answer = (value: string | null) => {
+      socket.destroy();
+      resolve(value);
+    };
+    socket.once('connect', () => answer(url));
+    socket.once('error', () => answer(null));
+    socket.setTimeout(2_000, () => answer(null));
+  });
+}
+
+function executable(path: string): string | null {
+  try {
+    accessSync(path, constants.X_OK);
+    return path;
+  } catch {
+    return null;
+  }
+}
