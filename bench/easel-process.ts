@@ -1,0 +1,41 @@
+/** Easel as it is deployed: the built program in a process of its own. */
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort, type Server, startServer } from './processes.ts';
+
+// The bench is bundled into dist, beside the program.
+const MAIN = join(dirname(fileURLToPath(import.meta.url)), 'main.js');
+
+/** Collects garbage on SIGUSR2, so that memory can be read without what is already dead. */
+const COLLECT_ON_SIGNAL = 'data:text/javascript,process.on("SIGUSR2",()=>{globalThis.gc();globalThis.gc()})';
+
+export interface EaselOptions {
+  readonly dataFolder: string;
+  /** Null: the embedded database. */
+  readonly databaseUrl: string | null;
+  readonly core: number | null;
+  readonly collectable?: boolean;
+  readonly cpuProfileFolder?: string | undefined;
+}
+
+export async function startEasel(options: EaselOptions): Promise<Server> {
+  const port = await freePort();
+  const node: string[] = ['--enable-source-maps'];
+  if (options.collectable) node.push('--expose-gc', '--import', COLLECT_ON_SIGNAL);
+  if (options.cpuProfileFolder) node.push('--cpu-prof', `--cpu-prof-dir=${options.cpuProfileFolder}`);
+  return startServer({
+    name: 'Easel',
+    args: [...node, MAIN],
+    env: {
+      PORT: String(port),
+      DATA_DIR: options.dataFolder,
+      DATABASE_URL: options.databaseUrl ?? '',
+      // Public pages need a paid tier.
+      DEFAULT_TIER: 'team',
+    },
+    port,
+    readyPath: '/readyz',
+    core: options.core,
+    log: `${options.dataFolder}.log`,
+  });
+}

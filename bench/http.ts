@@ -1,0 +1,326 @@
+/** The suite `http`: JSON keys, a published page, memory and start, beside raw uWebSockets.js and Fastify with `postgres`. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Contest, hold, named, type Standing, tableOf } from './contest.ts';
+import { startEasel } from './easel-process.ts';
+import { artifactId, type BenchDatabase, createDatabase, KEYS_EACH, seedArtifacts, VALUE } from './fixture.ts';
+import { measureIdleActors } from './idle-actors.ts';
+import { chooseGenerator, type GeneratorName, type Load } from './load.ts';
+import type { FastifyPeerSettings } from './peers/fastify.ts';
+import type { RawAnswers } from './peers/raw.ts';
+import { freePort, pinningNote, type Server, startServer } from './processes.ts';
+import { machine, publishReport, type Table } from './report.ts';
+import { atLeast, atMost, spreadOf, type Verdict, withSpread } from './statistics.ts';
+
+const SERVER_CORE = 0;
+const CONNECTIONS = 64;
+/** Rotated through, so that no artifact meets its limit of 1000 calls a minute. */
+const ARTIFACTS = 4000;
+const IDLE_ARTIFACTS = 5000;
+/** Calls in a row on one artifact where one is wanted; with what other cases spend it stays below the limit. */
+const CALLS_IN_A_ROW = 400;
+const POOL = 8;
+const PAGE = page(20 * 1024);
+
+const RAW = 'raw uWebSockets.js';
+const FASTIFY = 'Fastify + postgres';
+const EASEL = 'Easel';
+
+export interface HttpOptions {
+  readonly quick: boolean;
+  readonly cpuProfile: boolean;
+  readonly generator: string | undefined;
+  /** Only the case of this name: get, put, page, idle or start. */
+  readonly only: string | undefined;
+}
+
+interface Stage {
+  readonly options: HttpOptions;
+  readonly folder: string;
+  readonly generator: GeneratorName;
+  readonly database: BenchDatabase;
+  readonly easel: Server;
+  readonly raw: Server;
+  readonly fastify: Server;
+  readonly token: string;
+  readonly userId: string;
+  /** Host of the published page. */
+  readonly pageHost: string;
+}
+
+interface Findings {
+  readonly tables: Table[];
+  readonly verdicts: Verdict[];
+  readonly rounds: Record<string, unknown>;
+}
+
+/** True when every aim was reached. */
+export async function benchHttp(options: HttpOptions): Promise<boolean> {
+  if (process.platform !== 'linux') throw new Error('The bench reads CPU times from /proc: run it on Linux.');
+  const where = machine();
+  const generator = await chooseGenerator(options.generator);
+  const wanted = (name: string) => options.only === undefined || options.only === name;
+  const findings: Findings = { tables: [], verdicts: [], rounds: {} };
+  const folder = await mkdtemp(join(tmpdir(), 'easel-bench-'));
+  const database = await createDatabase(process.env.BENCH_DATABASE_URL ?? 'postgres://127.0.0.1:5432/postgres');
+  try {
+    if (wanted('get') || wanted('put') || wanted('page')) await contests({ options, folder, generator, database }, findings, wanted);
+    if (wanted('idle')) await idleActors(folder, database, findings);
+    if (wanted('start')) await starts(folder, options.quick ? 2 : 5, findings);
+  } finally {
+    await database.drop();
+    await rm(folder, { recursive: true, force: true });
+  }
+  await publishReport({ suite: options.quick || options.only ? 'http-part' : 'http', method: method(generator), ...findings }, where);
+  return findings.verdicts.every((verdict) => verdict.reached);
+}
+
+function method(generator: GeneratorName): string[] {
+  return [
+    `Generator ${generator}, ${CONNECTIONS} connections, closed loop; ${pinningNote()}.`,
+    'Rounds are interleaved server by server; each figure is the median of the rounds with (minimum–maximum). Every answer must be 2xx or the run is void.',
+    'Server CPU is user and system time of the whole server process; database CPU is that of the database’s backends for this run (its writers of log and pages are not in it).',
+    `JSON keys: ${ARTIFACTS} private artifacts with ${KEYS_EACH} keys of ${VALUE.length} bytes, taken in turn with a bearer token; Postgres with its defaults, every commit flushed.`,
+    'Easel runs with its default settings, as `node dist/main.js`. Raw uWebSockets.js answers the same requests with constant bytes and no headers but the type.',
+    'Fastify’s server does the same work on the same schema: token, access and limit in memory, the value from Postgres. See bench/peers/fastify.ts for what it is let off.',
+  ];
+}
+
+async function contests(
+  base: Pick<Stage, 'options' | 'folder' | 'generator' | 'database'>,
+  findings: Findings,
+  wanted: (name: string) => boolean,
+) {
+  const servers: Server[] = [];
+  try {
+    const stage = await setStage(base, servers);
+    if (wanted('get')) await record(findings, 'get', readContest(stage), stage, readVerdicts);
+    if (wanted('put')) {
+      await record(findings, 'put', writeContest(stage, 1), stage, writeVerdicts);
+      await record(findings, 'put-one', writeContest(stage, CALLS_IN_A_ROW), stage, () => []);
+    }
+    if (wanted('page')) await record(findings, 'page', pageContest(stage), stage, pageVerdicts);
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+async function record(findings: Findings, name: string, contest: Contest, stage: Stage, judge: (standings: Standing[]) => Verdict[]) {
+  const standings = await hold(contest, stage.generator);
+  findings.tables.push(tableOf(contest, standings));
+  findings.verdicts.push(...judge(standings));
+  findings.rounds[name] = standings;
+}
+
+async function setStage(base: Pick<Stage, 'options' | 'folder' | 'generator' | 'database'>, servers: Server[]): Promise<Stage> {
+  const { options, folder, database } = base;
+  // Easel comes first: it brings the schema.
+  const easel = await startEasel({
+    dataFolder: join(folder, 'easel'),
+    databaseUrl: database.url,
+    core: SERVER_CORE,
+    cpuProfileFolder: options.cpuProfile ? join('bench', 'results', 'profile') : undefined,
+  });
+  servers.push(easel);
+  const { token, userId } = await newAccount(easel);
+  await seedArtifacts(database.sql, userId, 0, ARTIFACTS);
+  const pageHost = await publishPage(easel, token);
+  const sample = await get(easel, `/v1/data/${artifactId(0)}/json/k0`, { authorization: `Bearer ${token}` });
+  const rawPort = await freePort();
+  const raw = await startPeer(RAW, 'peer-raw', folder, rawPort, { port: rawPort, json: sample, html: PAGE } satisfies RawAnswers);
+  servers.push(raw);
+  const port = await freePort();
+  const settings = { port, databaseUrl: database.url, pool: POOL } satisfies FastifyPeerSettings;
+  const fastify = await startPeer(FASTIFY, 'peer-fastify', folder, port, settings);
+  servers.push(fastify);
+  return { ...base, easel, raw, fastify, token, userId, pageHost };
+}
+
+async function startPeer(name: string, command: string, folder: string, port: number, settings: object): Promise<Server> {
+  const file = join(folder, `${command}.json`);
+  await writeFile(file, JSON.stringify(settings));
+  const self = process.argv[1];
+  if (self === undefined) throw new Error('The program does not know its own file.');
+  const args = ['--enable-source-maps', self, command, file];
+  return startServer({ name, args, env: { NODE_ENV: 'production' }, port, readyPath: '/ready', core: SERVER_CORE, log: `${file}.log` });
+}
+
+async function newAccount(easel: Server): Promise<{ token: string; userId: string }> {
+  const answer = await fetch(`${easel.origin}/v1/auth/create-account`, { method: 'POST' });
+  if (answer.status !== 201) throw new Error(`No account: ${answer.status} ${await answer.text()}`);
+  const account = (await answer.json()) as { token: string; user_id: string };
+  return { token: account.token, userId: account.user_id };
+}
+
+/** The host under which the page is served; asked for once, so that a wrong answer is not measured. */
+async function publishPage(easel: Server, token: string): Promise<string> {
+  const answer = await fetch(`${easel.origin}/v1/publish`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      name: 'A page',
+      slug: 'page-of-20-kb',
+      visibility: 'public',
+      files: [{ path: 'index.html', content: PAGE, mime: 'text/html', encoding: 'utf8' }],
+    }),
+  });
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`Not published: ${answer.status} ${text}`);
+  const published = JSON.parse(text) as { deployment: { url: string } };
+  return new URL(published.deployment.url).host;
+}
+
+async function get(server: Server, path: string, headers: Record<string, string>): Promise<string> {
+  const answer = await fetch(server.origin + path, { headers });
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`${server.name} answered ${path} with ${answer.status}: ${text}`);
+  return text;
+}
+
+function jsonLoad(stage: Stage, server: Server, load: Pick<Load, 'method' | 'repeat'> & { readonly first: number }): Load {
+  const targets = Array.from({ length: ARTIFACTS }, (_, index) => {
+    const number = (load.first + index) % ARTIFACTS;
+    return `/v1/data/${artifactId(number)}/json/k${number % KEYS_EACH}`;
+  });
+  const headers = { authorization: `Bearer ${stage.token}` };
+  return {
+    origin: server.origin,
+    method: load.method,
+    targets,
+    repeat: load.repeat,
+    headers: load.method === 'PUT' ? { ...headers, 'content-type': 'application/json' } : headers,
+    ...(load.method === 'PUT' ? { body: VALUE } : {}),
+    connections: CONNECTIONS,
+    durationS: stage.options.quick ? 2 : 4,
+  };
+}
+
+function contestOf(stage: Stage): Pick<Contest, 'rounds' | 'warmUpS' | 'database'> {
+  return { rounds: stage.options.quick ? 2 : 5, warmUpS: stage.options.quick ? 1 : 3, database: stage.database };
+}
+
+function readContest(stage: Stage): Contest {
+  return {
+    ...contestOf(stage),
+    title: 'Authorised GET of a JSON key',
+    contenders: [stage.raw, stage.fastify, stage.easel],
+    load: (server) => jsonLoad(stage, server, { method: 'GET', repeat: 1, first: 0 }),
+    notes: [],
+  };
+}
+
+function writeContest(stage: Stage, repeat: number): Contest {
+  const one = repeat > 1;
+  return {
+    ...contestOf(stage),
+    title: one ? 'Durable PUT of a JSON key, all connections on one artifact' : 'Durable PUT of a JSON key, many artifacts',
+    contenders: [stage.fastify, stage.easel],
+    // Each round begins elsewhere: an artifact takes 1000 calls a minute.
+    load: (server, round) => jsonLoad(stage, server, { method: 'PUT', repeat, first: one ? (round + 1) * 660 : 0 }),
+    notes: one
+      ? [`All ${CONNECTIONS} connections write one key of one artifact; after ${repeat} calls they move to the next artifact together.`]
+      : [],
+  };
+}
+
+function pageContest(stage: Stage): Contest {
+  return {
+    ...contestOf(stage),
+    title: 'GET of a published HTML file of 20 KB',
+    contenders: [stage.raw, stage.easel],
+    load: (server) => ({
+      origin: server.origin,
+      method: 'GET',
+      targets: [server === stage.raw ? '/page' : '/'],
+      repeat: 1,
+      headers: { Host: server === stage.raw ? new URL(server.origin).host : stage.pageHost },
+      connections: CONNECTIONS,
+      durationS: stage.options.quick ? 2 : 4,
+    }),
+    notes: [],
+  };
+}
+
+function readVerdicts(standings: Standing[]): Verdict[] {
+  const cpu = (name: string) => named(standings, name).cpuUsEach.median;
+  return [
+    atMost('GET: server CPU, Easel to raw uWebSockets.js', cpu(EASEL) / cpu(RAW), 1.6, '×'),
+    atMost('GET: server CPU, Easel to Fastify + postgres', cpu(EASEL) / cpu(FASTIFY), 0.5, '×'),
+  ];
+}
+
+function writeVerdicts(standings: Standing[]): Verdict[] {
+  const rate = (name: string) => named(standings, name).requestsPerS.median;
+  return [
+    atLeast('PUT: throughput, Easel to Fastify + postgres', rate(EASEL) / rate(FASTIFY), 4, '×'),
+    atMost('PUT: p99 of Easel over 64 connections', named(standings, EASEL).p99Ms.median, 20, 'ms'),
+  ];
+}
+
+function pageVerdicts(standings: Standing[]): Verdict[] {
+  const cpu = (name: string) => named(standings, name).cpuUsEach.median;
+  return [atMost('Page of 20 KB: server CPU, Easel to raw uWebSockets.js', cpu(EASEL) / cpu(RAW), 1.5, '×')];
+}
+
+async function idleActors(folder: string, database: BenchDatabase, findings: Findings): Promise<void> {
+  const easel = await startEasel({ dataFolder: join(folder, 'idle'), databaseUrl: database.url, core: SERVER_CORE, collectable: true });
+  try {
+    const { token, userId } = await newAccount(easel);
+    await seedArtifacts(database.sql, userId, 1_000_000, IDLE_ARTIFACTS);
+    const memory = await measureIdleActors(easel, token, 1_000_000, IDLE_ARTIFACTS);
+    findings.rounds.idle = memory;
+    findings.tables.push({
+      title: `Memory of an idle actor with ${KEYS_EACH} keys of ${VALUE.length} bytes`,
+      columns: ['Actors', 'Heap KB each', 'Resident set KB each'],
+      rows: [[String(memory.actors), (memory.heapBytesEach / 1024).toFixed(2), (memory.residentBytesEach / 1024).toFixed(2)]],
+      notes: [
+        'Difference before and after waking them, garbage collected; everything the process keeps for an artifact is in it (caches too).',
+      ],
+    });
+    findings.verdicts.push(atMost('Resident idle actor, heap', memory.heapBytesEach / 1024, 8, 'KB'));
+  } finally {
+    await easel.stop();
+  }
+}
+
+async function starts(folder: string, rounds: number, findings: Findings): Promise<void> {
+  const fresh: number[] = [];
+  const existing: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const dataFolder = join(folder, `start-${round}`);
+    await mkdir(dataFolder);
+    for (const times of [fresh, existing]) {
+      const easel = await startEasel({ dataFolder, databaseUrl: null, core: null });
+      times.push(easel.startMs / 1000);
+      await easel.stop();
+    }
+  }
+  const first = spreadOf(fresh);
+  const later = spreadOf(existing);
+  findings.rounds.start = { freshS: fresh, existingS: existing };
+  findings.tables.push({
+    title: 'Process start to the first answer of /readyz, embedded database',
+    columns: ['Data folder', 'Seconds'],
+    rows: [
+      ['fresh', withSpread(first)],
+      ['existing', withSpread(later)],
+    ],
+    notes: [`Median of ${rounds} starts, on both cores; the build that \`npm start\` runs before is not in it.`],
+  });
+  findings.verdicts.push(
+    atMost('Start on a fresh data folder', first.median, 5, 's'),
+    atMost('Start on an existing data folder', later.median, 2, 's'),
+  );
+}
+
+/** A plausible page of exactly `bytes` ASCII bytes. */
+function page(bytes: number): string {
+  const head = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>A page</title></head><body>\n';
+  const foot = '</body></html>\n';
+  let body = '';
+  for (let line = 1; head.length + body.length + foot.length < bytes; line++) {
+    body += `<p id="p${line}">Paragraph ${line}: one artifact, one actor, one writer; ${(line * 2654435761).toString(36)}.</p>\n`;
+  }
+  return head + body.slice(0, bytes - head.length - foot.length) + foot;
+}

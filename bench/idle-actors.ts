@@ -1,0 +1,71 @@
+/** What an artifact costs that is awake and idle: memory before and after waking some thousand of them, dead objects collected. */
+import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { artifactId } from './fixture.ts';
+import type { Server } from './processes.ts';
+
+const CONCURRENCY = 32;
+
+export interface ActorMemory {
+  readonly actors: number;
+  /** Heap and external memory of V8, bytes an actor. */
+  readonly heapBytesEach: number;
+  /** Resident set of the process, bytes an actor. */
+  readonly residentBytesEach: number;
+}
+
+interface Memory {
+  readonly heapBytes: number;
+  readonly residentBytes: number;
+}
+
+/** Artifacts `first … first + count - 1` are asked for one key each. The first tenth only warms the code up. */
+export async function measureIdleActors(server: Server, token: string, first: number, count: number): Promise<ActorMemory> {
+  const warmUp = Math.floor(count / 10);
+  await wake(server, token, first, warmUp);
+  const before = await memoryOf(server);
+  const residentBefore = await metric(server, 'easel_actors_resident');
+  await wake(server, token, first + warmUp, count - warmUp);
+  const after = await memoryOf(server);
+  const actors = (await metric(server, 'easel_actors_resident')) - residentBefore;
+  if (actors !== count - warmUp) throw new Error(`${actors} actors are resident where ${count - warmUp} were woken.`);
+  return {
+    actors,
+    heapBytesEach: (after.heapBytes - before.heapBytes) / actors,
+    residentBytesEach: (after.residentBytes - before.residentBytes) / actors,
+  };
+}
+
+async function wake(server: Server, token: string, first: number, count: number): Promise<void> {
+  let next = first;
+  const worker = async () => {
+    while (next < first + count) {
+      const id = artifactId(next++);
+      const answer = await fetch(`${server.origin}/v1/data/${id}/json/k0`, { headers: { authorization: `Bearer ${token}` } });
+      await answer.arrayBuffer();
+      if (answer.status !== 200) throw new Error(`Waking ${id} was answered with ${answer.status}.`);
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+}
+
+async function memoryOf(server: Server): Promise<Memory> {
+  server.signal('SIGUSR2');
+  // The signal is handled before the next request, but what finalisers release follows a moment later.
+  await pause(500);
+  const heapBytes = (await metric(server, 'nodejs_heap_size_used_bytes')) + (await metric(server, 'nodejs_external_memory_bytes'));
+  const status = await readFile(`/proc/${server.pid}/status`, 'utf8');
+  const residentKb = Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]);
+  return { heapBytes, residentBytes: residentKb * 1024 };
+}
+
+async function metric(server: Server, name: string): Promise<number> {
+  const text = await fetch(`${server.origin}/metrics`).then((answer) => answer.text());
+  const value = text
+    .split('\n')
+    .find((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+    ?.split(' ')
+    .at(-1);
+  if (value === undefined) throw new Error(`/metrics has no ${name}.`);
+  return Number(value);
+}

@@ -1,0 +1,48 @@
+/** `npm run bench -- http [--quick] [--generator wrk|autocannon] [--cpu-prof]`: what Easel costs, beside peers in the same run. */
+import { parseArgs } from 'node:util';
+
+const USAGE = 'usage: npm run bench -- http [--quick] [--generator wrk|autocannon] [--only CASE] [--cpu-prof]';
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    generator: { type: 'string' },
+    only: { type: 'string' },
+    'cpu-prof': { type: 'boolean', default: false },
+  },
+});
+const [command, argument = ''] = positionals;
+
+// Peers and the generator are processes of their own, so that each can be pinned and its CPU time read.
+switch (command) {
+  case 'http': {
+    const { benchHttp } = await import('./http.ts');
+    const reached = await benchHttp({
+      quick: values.quick,
+      cpuProfile: values['cpu-prof'],
+      generator: values.generator,
+      only: values.only,
+    });
+    console.log(reached ? '\nEvery aim was reached.' : '\nNot every aim was reached; see the verdicts above.');
+    break;
+  }
+  case 'peer-raw': {
+    const { serveRaw } = await import('./peers/raw.ts');
+    serveRaw(argument);
+    break;
+  }
+  case 'peer-fastify': {
+    const { serveFastify } = await import('./peers/fastify.ts');
+    await serveFastify(argument);
+    break;
+  }
+  case 'generate': {
+    const { generateWithAutocannon } = await import('./autocannon.ts');
+    await generateWithAutocannon(argument);
+    break;
+  }
+  default:
+    console.error(USAGE);
+    process.exitCode = 2;
+}

@@ -1,0 +1,30 @@
+/** Peer (a): the least that the transport can cost. A constant answer from raw uWebSockets.js, without headers beyond its type. */
+
+import uws from 'uWebSockets.js';
+import { readFileSync } from 'node:fs';
+
+export interface RawAnswers {
+  readonly port: number;
+  readonly json: string;
+  readonly html: string;
+}
+
+export function serveRaw(file: string): void {
+  const answers = JSON.parse(readFileSync(file, 'utf8')) as RawAnswers;
+  const json = Buffer.from(answers.json);
+  const html = Buffer.from(answers.html);
+  uws
+    .App()
+    .get('/v1/*', (res) => {
+      res.writeHeader('content-type', 'application/json').end(json);
+    })
+    .get('/page', (res) => {
+      res.writeHeader('content-type', 'text/html; charset=utf-8').end(html);
+    })
+    .get('/ready', (res) => {
+      res.end('ok');
+    })
+    .listen('127.0.0.1', answers.port, (socket) => {
+      if (!socket) throw new Error(`Port ${answers.port} is taken.`);
+    });
+}
