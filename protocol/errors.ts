@@ -56,6 +56,7 @@ export const ERRORS = {
     message: 'A request with this Idempotency-Key is still running.',
     hint: 'Wait and send it again.',
   },
+  LENGTH_REQUIRED: { status: 411, message: 'The body needs a Content-Length.', hint: 'Send Content-Length instead of Transfer-Encoding.' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The body is too large.' },
   FILE_TOO_LARGE: { status: 413, message: 'A file is too large.', hint: 'A file may have 25 MB, a version 100 MB and 1000 files.' },
   VALUE_TOO_LARGE: { status: 413, message: 'The value is too large.', hint: 'A JSON value may have 1 MB.' },
