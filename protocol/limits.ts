@@ -17,7 +17,14 @@ export const LIMITS = {
   // An inline publish of a full version in base 64 with its JSON around it: PAYLOAD_TOO_LARGE
   publishBodyBytesMax: 140 * MB,
   importBytesMax: 160 * MB,
+  // What an imported zip may hold once inflated, beside its files: INVALID_REQUEST naming the entry
+  importDataBytesMax: 256 * MB,
+  importEntriesMax: 4000,
+  // No honest page shrinks more over many megabytes
+  importRatioMax: 400,
   uploadTtlMs: 60 * 60 * 1000,
+  // Publishes by digest that one account may have begun and not finished: the oldest is dropped
+  uploadsOpenMax: 100,
   // contract.md §4: KEY_INVALID, VALUE_TOO_LARGE, KEY_LIMIT_EXCEEDED
   jsonKeyCharsMax: 256,
   jsonValueBytesMax: MB,

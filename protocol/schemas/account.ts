@@ -3,6 +3,7 @@ import { idSchema } from '../ids.ts';
 import { nameSchema } from './common.ts';
 
 export const tier = z.enum(['free', 'pro', 'team']);
+export type Tier = z.infer<typeof tier>;
 
 export const username = z
   .string()
