@@ -1,31 +1,21 @@
 /** The suite `http`: JSON keys, a published page, memory and start, beside raw uWebSockets.js and Fastify with `postgres`. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Contest, hold, named, type Standing, tableOf } from './contest.ts';
 import { startEasel } from './easel-process.ts';
 import { artifactId, type BenchDatabase, createDatabase, KEYS_EACH, seedArtifacts, VALUE } from './fixture.ts';
+import { ARTIFACTS, EASEL, FASTIFY, newAccount, RAW, SERVER_CORE, type Stage, type StagePlan, setStage } from './http-stage.ts';
 import { measureIdleActors } from './idle-actors.ts';
 import { chooseGenerator, type GeneratorName, type Load } from './load.ts';
-import type { FastifyPeerSettings } from './peers/fastify.ts';
-import type { RawAnswers } from './peers/raw.ts';
-import { freePort, pinningNote, type Server, startServer } from './processes.ts';
+import { pinningNote, type Server } from './processes.ts';
 import { machine, publishReport, type Table } from './report.ts';
 import { atLeast, atMost, spreadOf, type Verdict, withSpread } from './statistics.ts';
 
-const SERVER_CORE = 0;
 const CONNECTIONS = 64;
-/** Rotated through, so that no artifact meets its limit of 1000 calls a minute. */
-const ARTIFACTS = 4000;
 const IDLE_ARTIFACTS = 5000;
 /** Calls in a row on one artifact where one is wanted; with what other cases spend it stays below the limit. */
 const CALLS_IN_A_ROW = 400;
-const POOL = 8;
-const PAGE = page(20 * 1024);
-
-const RAW = 'raw uWebSockets.js';
-const FASTIFY = 'Fastify + postgres';
-const EASEL = 'Easel';
 
 export interface HttpOptions {
   readonly quick: boolean;
@@ -33,20 +23,6 @@ export interface HttpOptions {
   readonly generator: string | undefined;
   /** Only the case of this name: get, put, page, idle or start. */
   readonly only: string | undefined;
-}
-
-interface Stage {
-  readonly options: HttpOptions;
-  readonly folder: string;
-  readonly generator: GeneratorName;
-  readonly database: BenchDatabase;
-  readonly easel: Server;
-  readonly raw: Server;
-  readonly fastify: Server;
-  readonly token: string;
-  readonly userId: string;
-  /** Host of the published page. */
-  readonly pageHost: string;
 }
 
 interface Findings {
@@ -65,7 +41,8 @@ export async function benchHttp(options: HttpOptions): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), 'easel-bench-'));
   const database = await createDatabase(process.env.BENCH_DATABASE_URL ?? 'postgres://127.0.0.1:5432/postgres');
   try {
-    if (wanted('get') || wanted('put') || wanted('page')) await contests({ options, folder, generator, database }, findings, wanted);
+    if (wanted('get') || wanted('put') || wanted('page'))
+      await contests({ quick: options.quick, cpuProfile: options.cpuProfile, folder, generator, database }, findings, wanted);
     if (wanted('idle')) await idleActors(folder, database, findings);
     if (wanted('start')) await starts(folder, options.quick ? 2 : 5, findings);
   } finally {
@@ -87,14 +64,10 @@ function method(generator: GeneratorName): string[] {
   ];
 }
 
-async function contests(
-  base: Pick<Stage, 'options' | 'folder' | 'generator' | 'database'>,
-  findings: Findings,
-  wanted: (name: string) => boolean,
-) {
+async function contests(plan: StagePlan, findings: Findings, wanted: (name: string) => boolean) {
   const servers: Server[] = [];
   try {
-    const stage = await setStage(base, servers);
+    const stage = await setStage(plan, servers);
     if (wanted('get')) await record(findings, 'get', readContest(stage), stage, readVerdicts);
     if (wanted('put')) {
       await record(findings, 'put', writeContest(stage, 1), stage, writeVerdicts);
@@ -113,71 +86,6 @@ async function record(findings: Findings, name: string, contest: Contest, stage:
   findings.rounds[name] = standings;
 }
 
-async function setStage(base: Pick<Stage, 'options' | 'folder' | 'generator' | 'database'>, servers: Server[]): Promise<Stage> {
-  const { options, folder, database } = base;
-  // Easel comes first: it brings the schema.
-  const easel = await startEasel({
-    dataFolder: join(folder, 'easel'),
-    databaseUrl: database.url,
-    core: SERVER_CORE,
-    cpuProfileFolder: options.cpuProfile ? join('bench', 'results', 'profile') : undefined,
-  });
-  servers.push(easel);
-  const { token, userId } = await newAccount(easel);
-  await seedArtifacts(database.sql, userId, 0, ARTIFACTS);
-  const pageHost = await publishPage(easel, token);
-  const sample = await get(easel, `/v1/data/${artifactId(0)}/json/k0`, { authorization: `Bearer ${token}` });
-  const rawPort = await freePort();
-  const raw = await startPeer(RAW, 'peer-raw', folder, rawPort, { port: rawPort, json: sample, html: PAGE } satisfies RawAnswers);
-  servers.push(raw);
-  const port = await freePort();
-  const settings = { port, databaseUrl: database.url, pool: POOL } satisfies FastifyPeerSettings;
-  const fastify = await startPeer(FASTIFY, 'peer-fastify', folder, port, settings);
-  servers.push(fastify);
-  return { ...base, easel, raw, fastify, token, userId, pageHost };
-}
-
-async function startPeer(name: string, command: string, folder: string, port: number, settings: object): Promise<Server> {
-  const file = join(folder, `${command}.json`);
-  await writeFile(file, JSON.stringify(settings));
-  const self = process.argv[1];
-  if (self === undefined) throw new Error('The program does not know its own file.');
-  const args = ['--enable-source-maps', self, command, file];
-  return startServer({ name, args, env: { NODE_ENV: 'production' }, port, readyPath: '/ready', core: SERVER_CORE, log: `${file}.log` });
-}
-
-async function newAccount(easel: Server): Promise<{ token: string; userId: string }> {
-  const answer = await fetch(`${easel.origin}/v1/auth/create-account`, { method: 'POST' });
-  if (answer.status !== 201) throw new Error(`No account: ${answer.status} ${await answer.text()}`);
-  const account = (await answer.json()) as { token: string; user_id: string };
-  return { token: account.token, userId: account.user_id };
-}
-
-/** The host under which the page is served; asked for once, so that a wrong answer is not measured. */
-async function publishPage(easel: Server, token: string): Promise<string> {
-  const answer = await fetch(`${easel.origin}/v1/publish`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      name: 'A page',
-      slug: 'page-of-20-kb',
-      visibility: 'public',
-      files: [{ path: 'index.html', content: PAGE, mime: 'text/html', encoding: 'utf8' }],
-    }),
-  });
-  const text = await answer.text();
-  if (answer.status !== 200) throw new Error(`Not published: ${answer.status} ${text}`);
-  const published = JSON.parse(text) as { deployment: { url: string } };
-  return new URL(published.deployment.url).host;
-}
-
-async function get(server: Server, path: string, headers: Record<string, string>): Promise<string> {
-  const answer = await fetch(server.origin + path, { headers });
-  const text = await answer.text();
-  if (answer.status !== 200) throw new Error(`${server.name} answered ${path} with ${answer.status}: ${text}`);
-  return text;
-}
-
 function jsonLoad(stage: Stage, server: Server, load: Pick<Load, 'method' | 'repeat'> & { readonly first: number }): Load {
   const targets = Array.from({ length: ARTIFACTS }, (_, index) => {
     const number = (load.first + index) % ARTIFACTS;
@@ -192,12 +100,12 @@ function jsonLoad(stage: Stage, server: Server, load: Pick<Load, 'method' | 'rep
     headers: load.method === 'PUT' ? { ...headers, 'content-type': 'application/json' } : headers,
     ...(load.method === 'PUT' ? { body: VALUE } : {}),
     connections: CONNECTIONS,
-    durationS: stage.options.quick ? 2 : 4,
+    durationS: stage.quick ? 2 : 4,
   };
 }
 
 function contestOf(stage: Stage): Pick<Contest, 'rounds' | 'warmUpS' | 'database'> {
-  return { rounds: stage.options.quick ? 2 : 5, warmUpS: stage.options.quick ? 1 : 3, database: stage.database };
+  return { rounds: stage.quick ? 2 : 5, warmUpS: stage.quick ? 1 : 3, database: stage.database };
 }
 
 function readContest(stage: Stage): Contest {
@@ -236,7 +144,7 @@ function pageContest(stage: Stage): Contest {
       repeat: 1,
       headers: { Host: server === stage.raw ? new URL(server.origin).host : stage.pageHost },
       connections: CONNECTIONS,
-      durationS: stage.options.quick ? 2 : 4,
+      durationS: stage.quick ? 2 : 4,
     }),
     notes: [],
   };
@@ -312,15 +220,4 @@ async function starts(folder: string, rounds: number, findings: Findings): Promi
     atMost('Start on a fresh data folder', first.median, 5, 's'),
     atMost('Start on an existing data folder', later.median, 2, 's'),
   );
-}
-
-/** A plausible page of exactly `bytes` ASCII bytes. */
-function page(bytes: number): string {
-  const head = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>A page</title></head><body>\n';
-  const foot = '</body></html>\n';
-  let body = '';
-  for (let line = 1; head.length + body.length + foot.length < bytes; line++) {
-    body += `<p id="p${line}">Paragraph ${line}: one artifact, one actor, one writer; ${(line * 2654435761).toString(36)}.</p>\n`;
-  }
-  return head + body.slice(0, bytes - head.length - foot.length) + foot;
 }
