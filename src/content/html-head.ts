@@ -1,0 +1,91 @@
+/** Finds its way in the head of an HTML document, as far as link-preview tags need it. Reads ASCII only, so that it works on bytes of any ASCII-compatible encoding. */
+
+export interface HtmlHead {
+  /** `property` or `name` of every meta element of the head, in lower case. */
+  readonly metas: ReadonlySet<string>;
+  /** Where more tags may be put: after the declaration of the encoding, which must stay early; else at the beginning of the head. */
+  readonly insertAt: number;
+}
+
+/** A head that is longer is not searched further. Source: a hundred times what pages have. */
+const HEAD_CHARS_MAX = 512 * 1024;
+
+/** What stands in a head; the first other element begins the body, as in the HTML standard. */
+const HEAD_ELEMENTS = new Set(['!doctype', 'html', 'head', 'base', 'link', 'meta', 'title', 'style', 'script', 'noscript', 'template']);
+/** Their content is text, not tags. In a head, noscript and template hold nothing that a preview reads. */
+const TEXT_ELEMENTS = new Set(['title', 'style', 'script', 'noscript', 'template']);
+
+const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
+const TAG = /<(\/?)([a-z][a-z0-9:-]*)((?:[^"'>]|"[^"]*"|'[^']*')*)>/iy;
+const ATTRIBUTE = /([^\s=/"'<>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g;
+
+interface Markup {
+  /** `/head` for an end tag, `!doctype`; the name is in lower case. */
+  readonly name: string;
+  readonly attributes: string;
+  /** Index of the first character after it. */
+  readonly end: number;
+}
+
+/** `html`: the document as latin1 text, one character a byte. */
+export function readHead(html: string): HtmlHead {
+  const text = html.slice(0, HEAD_CHARS_MAX);
+  const metas = new Set<string>();
+  let insertAt = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+  for (const { name, attributes, end } of markupOf(text, insertAt)) {
+    if (name === '/head' || !(name.startsWith('/') || HEAD_ELEMENTS.has(name))) break;
+    const declaresEncoding = name === 'meta' && readMeta(attributes, metas);
+    // Tags before the doctype would put the page into quirks mode.
+    if (declaresEncoding || name === '!doctype' || name === 'html' || name === 'head') insertAt = end;
+  }
+  return { metas, insertAt };
+}
+
+/** Tags and doctypes in order; comments and the content of text elements are left out. */
+function* markupOf(text: string, from: number): Generator<Markup> {
+  for (let at = text.indexOf('<', from); at !== -1; at = text.indexOf('<', at)) {
+    const skipped = skipMarkup(text, at);
+    if (skipped !== null) {
+      if (/^<!doctype/i.test(text.slice(at, at + 9))) yield { name: '!doctype', attributes: '', end: skipped };
+      at = skipped;
+    } else if (/[a-z/]/i.test(text.charAt(at + 1))) {
+      TAG.lastIndex = at;
+      const tag = TAG.exec(text);
+      // A tag that never ends: trying again behind it would make the search quadratic.
+      if (!tag) return;
+      const [whole, slash = '', rawName = '', attributes = ''] = tag;
+      const name = `${slash}${rawName.toLowerCase()}`;
+      const end = at + whole.length;
+      yield { name, attributes, end };
+      at = TEXT_ELEMENTS.has(name) ? afterText(text, end, name) : end;
+    } else {
+      at += 1;
+    }
+  }
+}
+
+/** The end of a comment, doctype or processing instruction that begins at `at`; null where none does. */
+function skipMarkup(text: string, at: number): number | null {
+  const isComment = text.startsWith('<!--', at);
+  if (!isComment && text[at + 1] !== '!' && text[at + 1] !== '?') return null;
+  const end = text.indexOf(isComment ? '-->' : '>', at + (isComment ? 4 : 2));
+  return end === -1 ? text.length : end + (isComment ? 3 : 1);
+}
+
+function afterText(text: string, from: number, name: string): number {
+  const end = new RegExp(`</${name}[\\s/>]`, 'gi');
+  end.lastIndex = from;
+  return end.exec(text)?.index ?? text.length;
+}
+
+/** Notes what a meta element says; answers whether it declares the encoding. */
+function readMeta(attributes: string, metas: Set<string>): boolean {
+  let declaresEncoding = false;
+  for (const [, name = '', double, single, bare] of attributes.matchAll(ATTRIBUTE)) {
+    const value = (double ?? single ?? bare ?? '').trim().toLowerCase();
+    const attribute = name.toLowerCase();
+    if (attribute === 'property' || attribute === 'name') metas.add(value);
+    if (attribute === 'charset' || (attribute === 'http-equiv' && value === 'content-type')) declaresEncoding = true;
+  }
+  return declaresEncoding;
+}

@@ -1,0 +1,108 @@
+/** Password pages: checks what a visitor enters, slowly enough for guessing to be hopeless. */
+import { createHash } from 'node:crypto';
+import { verify } from '@node-rs/argon2';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../actors/ports.ts';
+import { chain } from '../edge/chain.ts';
+import type { Grants } from './grants.ts';
+import { NO_PAGE, passwordForm } from './pages.ts';
+import type { Site } from './sites.ts';
+import type { ContentReply, ContentRequest } from './types.ts';
+
+/** An address may try an artifact's password this often in a window; then 429. */
+const ATTEMPTS_MAX = 10;
+const WINDOW_MS = 15 * 60 * 1000;
+/** Addresses remembered at once; who is forgotten starts anew. */
+const ADDRESSES_MAX = 50_000;
+/** One check takes some 20 MB and 30 ms of a thread; more visitors than this at once are asked to come back. */
+const CHECKS_MAX = 8;
+const GRANT_MS = 24 * 60 * 60 * 1000;
+
+interface Attempts {
+  count: number;
+  readonly sinceMs: number;
+}
+
+export class Unlock {
+  readonly #grants: Grants;
+  readonly #clock: Clock;
+  readonly #attempts = new LRUCache<string, Attempts>({ max: ADDRESSES_MAX });
+  #checks = 0;
+
+  constructor(deps: { readonly grants: Grants; readonly clock: Clock }) {
+    this.#grants = deps.grants;
+    this.#clock = deps.clock;
+  }
+
+  /** Whether the request has entered the password that the site has now. */
+  holds(site: Site, cookies: string, secure: boolean): boolean | Promise<boolean> {
+    return chain(this.#grants.subject('unlock', cookies, secure), (subject) => subject !== null && subject === subjectOf(site));
+  }
+
+  /** Answers the form: on to where the visitor came from, or the form again. */
+  async submit(site: Site, request: ContentRequest, secure: boolean): Promise<ContentReply> {
+    if (site.visibility !== 'password' || site.passwordHash === null) return NO_PAGE;
+    const form = new URLSearchParams(Buffer.from((await request.body?.()) ?? new Uint8Array()).toString('utf8'));
+    const target = localTarget(form.get('to') ?? '/');
+    const key = `${site.artifactId} ${networkOf(request.address)}`;
+    const retryAfterS = this.#spend(key);
+    if (retryAfterS > 0) return passwordForm(target, { retryAfterS });
+    if (!(await this.#matches(site.passwordHash, form.get('password') ?? ''))) return passwordForm(target, 'wrong');
+    this.#attempts.delete(key);
+    const cookie = await this.#grants.issue('unlock', subjectOf(site), this.#clock.nowMs() + GRANT_MS, secure);
+    return {
+      status: 303,
+      headers: [
+        ['Location', target],
+        ['Set-Cookie', cookie],
+        ['Cache-Control', 'private, no-store'],
+      ],
+      body: null,
+    };
+  }
+
+  /** Counts an attempt before it is checked, so that many at once cannot slip through. Seconds to wait; 0: go on. */
+  #spend(key: string): number {
+    if (this.#checks >= CHECKS_MAX) return 1;
+    const nowMs = this.#clock.nowMs();
+    const known = this.#attempts.get(key);
+    if (known === undefined || nowMs - known.sinceMs >= WINDOW_MS) {
+      this.#attempts.set(key, { count: 1, sinceMs: nowMs });
+      return 0;
+    }
+    if (known.count >= ATTEMPTS_MAX) return Math.ceil((known.sinceMs + WINDOW_MS - nowMs) / 1000);
+    known.count += 1;
+    return 0;
+  }
+
+  async #matches(hash: string, password: string): Promise<boolean> {
+    this.#checks += 1;
+    try {
+      return await verify(hash, password);
+    } finally {
+      this.#checks -= 1;
+    }
+  }
+}
+
+/** Another password makes another subject, so that what was granted before ends with the change. */
+function subjectOf(site: Site): string {
+  const fingerprint = createHash('sha256')
+    .update(site.passwordHash ?? '')
+    .digest('base64url');
+  return `${site.artifactId} ${fingerprint}`;
+}
+
+/** Only a path of this very origin: `//elsewhere` and `/\elsewhere` are addresses of others to a browser. */
+function localTarget(target: string): string {
+  return /^\/(?![/\\])[\x21-\x7e]*$/.test(target) ? target : '/';
+}
+
+/** A household has one IPv4 address, or a /64 of IPv6. */
+function networkOf(address: string): string {
+  if (!address.includes(':') || address.includes('.')) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length);
+  return [...groups, ...Array<string>(Math.max(0, missing)).fill('0'), ...(tail ?? '').split(':')].slice(0, 4).join(':');
+}
