@@ -1,0 +1,30 @@
+/** Lists that come in pages, read up to the count that the user asked for. */
+import { InvalidArgumentError, Option } from 'commander';
+import { LIMITS } from '../../../protocol/limits.ts';
+
+/** `--limit <n>`, default 50, any count. */
+export function limitOption(): Option {
+  return new Option('--limit <n>', 'how many at most').default(50).argParser((text) => {
+    const limit = Number(text);
+    if (!Number.isInteger(limit) || limit < 1) throw new InvalidArgumentError('It must be a number from 1 up.');
+    return limit;
+  });
+}
+
+interface Page<Item> {
+  readonly items: readonly Item[];
+  /** The cursor of the next page; null at the end. */
+  readonly next: string | null;
+}
+
+/** Reads pages until `limit` items are there or no more come. */
+export async function collect<Item>(limit: number, read: (page: { limit: number; cursor: string | undefined }) => Promise<Page<Item>>) {
+  const items: Item[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await read({ limit: Math.min(LIMITS.pageMax, limit - items.length), cursor });
+    items.push(...page.items);
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined && items.length < limit);
+  return { items, hasMore: cursor !== undefined };
+}

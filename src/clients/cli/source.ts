@@ -1,0 +1,150 @@
+/** Which files a publish takes from the disk, and their digests. */
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import ignore, { type Ignore } from 'ignore';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { CliFailure } from './failures.ts';
+import { inParallel } from './in-parallel.ts';
+import { bytesText } from './text.ts';
+
+const READERS = 8;
+// Build folders in which people usually mean to publish what a tool made.
+const BUILD_FOLDERS = ['dist', 'build', 'out', '_site', 'public'];
+
+export interface SourceFile {
+  /** In the published version: relative, forward slashes, NFC. */
+  readonly path: string;
+  readonly absolute: string;
+  readonly sizeBytes: number;
+}
+export interface Source {
+  /** Where `.easel.json` is kept. */
+  readonly folder: string;
+  /** `.` for the folder, else the file name of the single page. */
+  readonly key: string;
+  readonly name: string;
+  readonly files: readonly SourceFile[];
+  /** Symbolic links are left out: they may lead out of the folder. */
+  readonly linksSkipped: number;
+}
+export interface DigestedFile extends SourceFile {
+  readonly sha256: string;
+}
+
+function usage(code: string, message: string, hint?: string): CliFailure {
+  return new CliFailure('usage', code, message, hint);
+}
+
+async function rulesOf(folder: string): Promise<Ignore> {
+  const rules = ignore({ ignorecase: false }).add(['.*', 'node_modules']);
+  const own = await readFile(join(folder, '.easelignore'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  return rules.add(own);
+}
+
+/** Every file and symbolic link below the folder that no rule leaves out. */
+async function* entriesBelow(folder: string, rules: Ignore, below = ''): AsyncGenerator<{ path: string; isLink: boolean }> {
+  for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
+    const path = below === '' ? entry.name : `${below}/${entry.name}`;
+    if (rules.ignores(entry.isDirectory() ? `${path}/` : path)) continue;
+    if (entry.isDirectory()) yield* entriesBelow(folder, rules, path);
+    else if (entry.isFile() || entry.isSymbolicLink()) yield { path, isLink: entry.isSymbolicLink() };
+  }
+}
+
+async function walk(folder: string): Promise<{ files: SourceFile[]; linksSkipped: number }> {
+  const files: SourceFile[] = [];
+  let linksSkipped = 0;
+  for await (const { path, isLink } of entriesBelow(folder, await rulesOf(folder))) {
+    if (isLink) {
+      linksSkipped += 1;
+      continue;
+    }
+    // Found here and not after the walk, so that publishing the home folder by mistake ends soon.
+    if (files.length === LIMITS.versionFilesMax) {
+      throw usage(
+        'TOO_MANY_FILES',
+        `${folder} has more than ${LIMITS.versionFilesMax} files.`,
+        'Publish only the built site, or name what to leave out in a .easelignore file.',
+      );
+    }
+    const absolute = join(folder, path);
+    files.push({ path: path.normalize('NFC'), absolute, sizeBytes: (await stat(absolute)).size });
+  }
+  files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { files, linksSkipped };
+}
+
+function checkSizes(files: readonly SourceFile[]): void {
+  const large = files.find((file) => file.sizeBytes > LIMITS.versionFileBytesMax);
+  if (large) {
+    throw usage(
+      'FILE_TOO_LARGE',
+      `${large.path} has ${bytesText(large.sizeBytes)}; a file may have ${bytesText(LIMITS.versionFileBytesMax)}.`,
+      'Make it smaller, or name it in a .easelignore file.',
+    );
+  }
+  const total = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+  if (total > LIMITS.versionBytesMax) {
+    throw usage(
+      'VERSION_TOO_LARGE',
+      `The files have ${bytesText(total)} together; a version may have ${bytesText(LIMITS.versionBytesMax)}.`,
+      'Name what to leave out in a .easelignore file.',
+    );
+  }
+}
+
+/** Reads a folder or a single .html file. Throws CliFailure for what cannot be published, before anything is sent. */
+export async function readSource(target: string): Promise<Source> {
+  const absolute = resolve(target);
+  const kind = await stat(absolute).catch(() => undefined);
+  if (!kind) throw usage('NO_SUCH_FOLDER', `There is no folder or file "${target}".`, 'Name the folder that holds index.html.');
+  if (!kind.isDirectory()) {
+    if (!/^\.html?$/i.test(extname(absolute))) {
+      throw usage('NOT_A_PAGE', `"${target}" is neither a folder nor an .html file.`, 'Name the folder that holds the page.');
+    }
+    const files = [{ path: 'index.html', absolute, sizeBytes: kind.size }];
+    checkSizes(files);
+    return { folder: dirname(absolute), key: basename(absolute), name: basename(absolute, extname(absolute)), files, linksSkipped: 0 };
+  }
+  const { files, linksSkipped } = await walk(absolute);
+  if (files.length === 0) throw usage('EMPTY_FOLDER', `There is nothing to publish in "${target}".`);
+  checkSizes(files);
+  return { folder: absolute, key: '.', name: basename(absolute) || 'site', files, linksSkipped };
+}
+
+/** The page that opens first: as asked for, else index.html, else the only page at the top. */
+export function entrypointOf(source: Source, asked: string | undefined): string {
+  const paths = source.files.map((file) => file.path);
+  if (asked !== undefined) {
+    const wanted = asked.replace(/^\.\//, '').normalize('NFC');
+    if (paths.includes(wanted)) return wanted;
+    throw usage('NO_ENTRY', `The folder has no file "${wanted}".`, 'Name it as it is below the folder, for example pages/start.html.');
+  }
+  if (paths.includes('index.html')) return 'index.html';
+  const built = BUILD_FOLDERS.find((folder) => paths.includes(`${folder}/index.html`));
+  if (built)
+    throw usage('NO_ENTRY', 'The folder has no index.html.', `Publish the built site: easel publish ${join(source.folder, built)}`);
+  const pages = paths.filter((path) => /^[^/]+\.html?$/i.test(path));
+  if (pages.length === 1 && pages[0] !== undefined) return pages[0];
+  const found = pages.length > 1 ? ` Found: ${pages.slice(0, 5).join(', ')}.` : '';
+  throw usage('NO_ENTRY', 'The folder has no index.html.', `Name the page that opens first with --entry.${found}`);
+}
+
+/** Reads a file and its SHA-256 in lowercase hex. */
+export async function readDigested(file: SourceFile): Promise<{ bytes: Uint8Array; sha256: string }> {
+  const bytes = await readFile(file.absolute);
+  return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
+}
+
+export async function digestAll(files: readonly SourceFile[], signal: AbortSignal): Promise<DigestedFile[]> {
+  const digested = new Map<SourceFile, string>();
+  await inParallel(files, READERS, async (file) => {
+    signal.throwIfAborted();
+    digested.set(file, (await readDigested(file)).sha256);
+  });
+  return files.map((file) => ({ ...file, sha256: digested.get(file) ?? '' }));
+}
