@@ -9,8 +9,11 @@ import { connect, type Sql, type SqlTarget } from './sql.ts';
 export interface Database {
   readonly sql: Sql;
   readonly embedded: boolean;
-  /** A client of one connection for the journal, so that no other query can keep a commit waiting. */
-  journalSql(): Sql;
+  /**
+   * A client of one connection for the journal, so that no other query can keep a commit waiting.
+   * `broken`: the one that this replaces; its connection is cut.
+   */
+  journalSql(broken?: Sql): Sql;
   /** Settles when the embedded database dies by itself; never for a server, whose client reconnects. */
   readonly lost: Promise<Error>;
   close(): Promise<void>;
@@ -38,21 +41,25 @@ export async function openDatabase(settings: DatabaseSettings, log: Log, files: 
   const startedMs = performance.now();
   const embedded = settings.DATABASE_URL ? null : await startEmbedded(settings.DATA_DIR, files.workerFile, files.templateDir);
   const target: SqlTarget = embedded ? { socketPath: embedded.socketPath } : { url: settings.DATABASE_URL ?? '' };
-  const clients: Sql[] = [];
+  const clients = new Set<Sql>();
   const open = (connectionsMax: number) => {
     const client = connect(target, connectionsMax);
-    clients.push(client);
+    clients.add(client);
     return client;
   };
+  const journalSql = (broken?: Sql) => {
+    if (broken !== undefined && clients.delete(broken)) void broken.end({ timeout: 0 });
+    return open(1);
+  };
   const close = async () => {
-    await Promise.all(clients.map((client) => client.end({ timeout: CLOSE_TIMEOUT_S })));
+    await Promise.all([...clients].map((client) => client.end({ timeout: CLOSE_TIMEOUT_S })));
     await embedded?.close();
   };
   try {
     const sql = open(settings.DATABASE_POOL);
     await migrate(sql, files.migrationsDir);
     log.info({ embedded: embedded !== null, ms: Math.round(performance.now() - startedMs) }, 'database open');
-    return { sql, embedded: embedded !== null, journalSql: () => open(1), lost: embedded?.lost ?? new Promise(() => undefined), close };
+    return { sql, embedded: embedded !== null, journalSql, lost: embedded?.lost ?? new Promise(() => undefined), close };
   } catch (error) {
     await close();
     throw error;

@@ -11,18 +11,19 @@ const POISON_CLASSES = new Set(['22', '23', '54']);
 const RETRYABLE = new Set(['40P01', '40001']);
 const ATTEMPTS_MAX = 3;
 
-/** `connect` gives a client of one connection that nothing else uses; it is called again after a connection had to be given up. */
-export function postgresJournal(connect: () => Sql): JournalStore {
+/** `connect` gives a client of one connection that nothing else uses, and cuts the `broken` one that it replaces. */
+export function postgresJournal(connect: (broken?: Sql) => Sql): JournalStore {
   let sql = connect();
 
   const commitOnce = async (batches: readonly ArtifactBatch[]): Promise<readonly BatchOutcome[]> => {
-    const using = sql;
-    const owned = await inTime(writeBatches(using, batches), () => {
-      sql = connect();
-      // Its server side is told by the closing socket; what it still commits is found by reloading.
-      void using.end({ timeout: 0 });
-    });
-    return batches.map((batch) => (owned.has(batch.artifactId) ? 'committed' : 'fenced'));
+    try {
+      const owned = await inTime(writeBatches(sql, batches));
+      return batches.map((batch) => (owned.has(batch.artifactId) ? 'committed' : 'fenced'));
+    } catch (error) {
+      // Nobody knows what that connection is still doing. What it does commit, the next load finds or fences.
+      if (isUnknown(error)) sql = connect(sql);
+      throw error;
+    }
   };
 
   const commit = async (batches: readonly ArtifactBatch[], attempt: number): Promise<readonly BatchOutcome[]> => {
@@ -126,13 +127,16 @@ async function writeBatches(sql: Sql, batches: readonly ArtifactBatch[]): Promis
   return new Set(rows.map((row) => row.id));
 }
 
-function inTime<T>(work: Promise<T>, giveUp: () => void): Promise<T> {
+/** Whether the statement may have been committed: no answer came, or the server ended the session. */
+function isUnknown(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === undefined || state.startsWith('08') || state.startsWith('57P');
+}
+
+function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout;
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      giveUp();
-      reject(new Error(`the commit did not answer within ${COMMIT_DEADLINE_MS / 1000} s`));
-    }, COMMIT_DEADLINE_MS);
+    timer = setTimeout(() => reject(new Error(`the commit did not answer within ${COMMIT_DEADLINE_MS / 1000} s`)), COMMIT_DEADLINE_MS);
   });
   return Promise.race([work, deadline]).finally(() => clearTimeout(timer));
 }

@@ -1,0 +1,56 @@
+/** A clock that moves only when a test moves it. */
+import type { Clock, Timer } from '../../actors/ports.ts';
+
+interface Alarm {
+  readonly atMs: number;
+  readonly order: number;
+  readonly run: () => void;
+}
+
+/** 2026-01-01T00:00:00Z */
+const START_MS = 1_767_225_600_000;
+
+export class VirtualClock implements Clock {
+  #elapsedMs = 0;
+  #order = 0;
+  readonly #alarms = new Set<Alarm>();
+  readonly #startMs: number;
+
+  constructor(startMs = START_MS) {
+    this.#startMs = startMs;
+  }
+
+  nowMs(): number {
+    return this.#startMs + this.#elapsedMs;
+  }
+
+  monotonicMs(): number {
+    return this.#elapsedMs;
+  }
+
+  after(delayMs: number, run: () => void): Timer {
+    const alarm: Alarm = { atMs: this.#elapsedMs + delayMs, order: this.#order++, run };
+    this.#alarms.add(alarm);
+    return { cancel: () => this.#alarms.delete(alarm) };
+  }
+
+  /** Runs every alarm that falls due on the way, in order, those among them that alarms set. */
+  advance(ms: number): void {
+    const targetMs = this.#elapsedMs + ms;
+    for (let next = this.#nextDue(targetMs); next !== undefined; next = this.#nextDue(targetMs)) {
+      this.#alarms.delete(next);
+      this.#elapsedMs = Math.max(this.#elapsedMs, next.atMs);
+      next.run();
+    }
+    this.#elapsedMs = targetMs;
+  }
+
+  #nextDue(targetMs: number): Alarm | undefined {
+    let first: Alarm | undefined;
+    for (const alarm of this.#alarms) {
+      if (alarm.atMs > targetMs) continue;
+      if (first === undefined || alarm.atMs < first.atMs || (alarm.atMs === first.atMs && alarm.order < first.order)) first = alarm;
+    }
+    return first;
+  }
+}
