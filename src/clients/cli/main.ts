@@ -2,6 +2,7 @@
 /** `easel`: parses the command line, runs one command, returns its exit code. */
 import process from 'node:process';
 import { Command, CommanderError, Help } from 'commander';
+import packageJson from '../../../package.json' with { type: 'json' };
 import { addAccountCommands } from './account.ts';
 import { addArtifactCommands } from './artifacts.ts';
 import { addDataCommands } from './data.ts';
@@ -15,6 +16,7 @@ function buildProgram(shell: Shell, json: boolean): Command {
   const program = new Command('easel');
   const open: OpenSession = (command) => openSession(shell, command.optsWithGlobals<GlobalOptions>());
   program
+    .version(packageJson.version, '--version')
     .option('--json', 'one JSON document on standard output; errors as JSON on standard error')
     .option('--url <address>', 'the server')
     .exitOverride()

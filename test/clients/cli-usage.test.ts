@@ -1,0 +1,166 @@
+/** What the command line says without any service: help, wrong usage, what cannot be published. */
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLine, commandLine } from './command-line.ts';
+
+let easel: CommandLine;
+let address: string;
+
+/** An address where nobody listens: of a server that has just been closed. */
+async function closedAddress(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}
+
+beforeAll(async () => {
+  address = await closedAddress();
+  easel = await commandLine(address);
+});
+afterAll(() => easel.close());
+
+async function folderOf(name: string, files: Readonly<Record<string, string | Buffer>>): Promise<string> {
+  const folder = join(easel.home, name);
+  await mkdir(folder);
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+  return folder;
+}
+
+describe('help', () => {
+  it('guides a newcomer: the page is the same without arguments, as help and as --help', async () => {
+    const pages = await Promise.all([[], ['help'], ['--help']].map((args) => easel.run(args)));
+    expect(pages.map(({ code, err }) => [code, err])).toEqual([
+      [0, ''],
+      [0, ''],
+      [0, ''],
+    ]);
+    expect(new Set(pages.map(({ out }) => out)).size).toBe(1);
+    await expect(pages[0]?.out).toMatchFileSnapshot('fixtures/help.txt');
+  });
+
+  it('has examples for every command', async () => {
+    const names = ['publish', 'ls', 'open', 'visibility', 'export', 'import', 'delete', 'restore', 'versions', 'rollback', 'pin', 'unpin'];
+    const more = ['login', 'logout', 'whoami', 'data get', 'data ls', 'data set', 'data patch', 'data rm'];
+    const guide = (await easel.run(['help'])).out;
+    for (const name of [...names, ...more]) {
+      const { code, out } = await easel.run([...name.split(' '), '--help']);
+      expect({ name, code, hasExample: out.includes(`  easel ${name}`) }).toEqual({ name, code: 0, hasExample: true });
+      expect(guide).toContain(`  ${name.split(' ')[0]} `);
+    }
+  });
+});
+
+describe('wrong usage exits with 2 and says how to go on', () => {
+  it.each([
+    [['publihs'], 'Did you mean publish?'],
+    [['ls', '--nope'], "Unknown option '--nope'"],
+    [['ls', '--limit', '0'], 'from 1 up'],
+    [['rollback'], "Missing required argument 'version'"],
+    [['rollback', 'yesterday'], '"yesterday" is not a version'],
+    [['data'], 'A command is missing'],
+    [['data', 'set', 'key'], 'Give either a value or --file'],
+    [['data', 'set', 'key', '--file', 'nope.json', '-a', `art_${'a'.repeat(24)}`], 'There is no file "nope.json"'],
+    [['data', 'patch', 'key', '{nope'], 'The patch is not JSON'],
+    [['data', 'patch', 'key', '{}', '--remove'], 'Give one change'],
+    [['data', 'rm', '--all'], 'cannot be undone'],
+    [['data', 'rm'], 'Give either a key or --all'],
+    [['visibility', 'everyone'], 'private, workspace, public, password'],
+    [['login', '--token', 'password'], 'A token begins with so_'],
+    [['whoami', '--url', 'ftp://x'], 'not an address of a server'],
+    [['publish', 'nowhere'], 'There is no folder or file "nowhere"'],
+  ])('%j', async (args, words) => {
+    const { code, out, err } = await easel.run(args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(words);
+  });
+
+  it('prints it as one JSON document on standard error with --json', async () => {
+    const { code, out, err } = await easel.run(['rollback', 'yesterday', '--json']);
+    expect({ code, out, report: JSON.parse(err) }).toEqual({
+      code: 2,
+      out: '',
+      report: {
+        success: false,
+        error: '"yesterday" is not a version.',
+        code: 'INVALID_VERSION',
+        hint: 'Give its number, for example 3; "easel versions" lists them.',
+        exit_code: 2,
+      },
+    });
+  });
+});
+
+describe('a folder that cannot be published is refused before anything is sent', () => {
+  it.each([
+    ['empty', {}, 'nothing to publish'],
+    ['only-hidden', { '.env': 'SECRET=1', 'node_modules/a/index.html': '' }, 'nothing to publish'],
+    ['no-index', { 'a.html': '', 'b.html': '' }, 'Found: a.html, b.html'],
+    ['unbuilt', { 'src/a.ts': '', 'dist/index.html': '' }, 'easel publish '],
+    ['large', { 'index.html': '', 'film.mp4': Buffer.alloc(25 * 1024 * 1024 + 1) }, 'film.mp4 has 25 MB'],
+  ])('%s', async (name, files, words) => {
+    await folderOf(name, files);
+    const { code, err } = await easel.run(['publish', name]);
+    expect(code).toBe(2);
+    expect(err).toContain(words);
+  });
+
+  it('more than 1000 files', async () => {
+    const files = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`${index}.txt`, '']));
+    await folderOf('many', files);
+    const { code, err } = await easel.run(['publish', 'many']);
+    expect(code).toBe(2);
+    expect(err).toContain('more than 1000 files');
+  });
+
+  it('a file that is no page', async () => {
+    await writeFile(join(easel.home, 'notes.txt'), 'x');
+    const { code, err } = await easel.run(['publish', 'notes.txt']);
+    expect(code).toBe(2);
+    expect(err).toContain('neither a folder nor an .html file');
+  });
+
+  it('an entry that is not there', async () => {
+    await folderOf('entry', { 'index.html': '' });
+    const { code, err } = await easel.run(['publish', 'entry', '--entry', 'start.html']);
+    expect(code).toBe(2);
+    expect(err).toContain('no file "start.html"');
+  });
+});
+
+describe('surroundings', () => {
+  it('exits with 7 and a fix when nobody listens', async () => {
+    const { code, err } = await easel.run(['whoami']);
+    expect(code).toBe(7);
+    expect(err).toContain(`${address}. Nothing is listening there.`);
+    expect(err).toContain('Start the service');
+  });
+
+  it('exits with 4 where the folder was never published', async () => {
+    const { code, err } = await easel.run(['versions']);
+    expect(code).toBe(4);
+    expect(err).toContain('easel publish');
+  });
+
+  it('names a credentials file that is broken', async () => {
+    const folder = join(easel.home, 'broken', 'easel');
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'credentials.json'), '{"token":');
+    const { code, err } = await easel.run(['whoami'], { env: { XDG_CONFIG_HOME: join(easel.home, 'broken') } });
+    expect(code).toBe(2);
+    expect(err).toContain(join(folder, 'credentials.json'));
+  });
+
+  it('says which symbolic links it leaves out, as they may lead out of the folder', async () => {
+    const folder = await folderOf('links', { 'index.html': '' });
+    await symlink('/etc/hostname', join(folder, 'host.txt'));
+    const { err } = await easel.run(['publish', 'links']);
+    expect(err).toContain('Left out 1 symbolic link.');
+  });
+});

@@ -1,0 +1,65 @@
+/** Runs the built `easel` as a child process with a home folder of its own. */
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { services } from '../support/services.ts';
+
+export interface Run {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+interface RunOptions {
+  /** Default: the home folder. */
+  readonly cwd?: string;
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Sent a SIGINT as soon as this appears on standard error. */
+  readonly interruptAt?: string;
+}
+
+export interface CommandLine {
+  /** The user's home; also where tests put their folders. */
+  readonly home: string;
+  run(args: readonly string[], options?: RunOptions): Promise<Run>;
+  /** With --json; expects exit code 0 and nothing on standard error. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into documents of every command.
+  json(args: readonly string[], options?: RunOptions): Promise<any>;
+  close(): Promise<void>;
+}
+
+export async function commandLine(url?: string): Promise<CommandLine> {
+  const home = await mkdtemp(join(tmpdir(), 'easel-cli-'));
+  const run = (args: readonly string[], { cwd = home, input = '', env = {}, interruptAt }: RunOptions = {}): Promise<Run> =>
+    new Promise((resolve, reject) => {
+      const base = { PATH: process.env.PATH ?? '', HOME: home, ...(url === undefined ? {} : { EASEL_URL: url }), ...env };
+      const child = spawn(process.execPath, [process.env.EASEL_TEST_CLI ?? join(services().builtDir, 'cli.js'), ...args], {
+        cwd,
+        env: base,
+      });
+      let out = '';
+      let err = '';
+      child.stdout.on('data', (chunk: Buffer) => {
+        out += chunk.toString();
+      });
+      child.stderr.on('data', (chunk: Buffer) => {
+        err += chunk.toString();
+        if (interruptAt !== undefined && err.includes(interruptAt)) child.kill('SIGINT');
+      });
+      child.once('error', reject);
+      child.once('close', (code) => resolve({ code, out, err }));
+      child.stdin.end(input);
+    });
+  return {
+    home,
+    run,
+    json: async (args, options) => {
+      const done = await run([...args, '--json'], options);
+      expect(done).toMatchObject({ code: 0, err: '' });
+      return JSON.parse(done.out);
+    },
+    close: () => rm(home, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,219 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ApiError, type ClientOptions, createClient, InvalidInput, NetworkError } from '../../src/clients/sdk.ts';
+
+interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+type Answer = (response: ServerResponse, seen: Seen) => void;
+
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+/** A server that gives the answers in turn and keeps what it was asked; the last answer stays. */
+async function serverOf(...answers: Answer[]): Promise<{ baseUrl: string; seen: Seen[] }> {
+  const seen: Seen[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const now = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() };
+    seen.push(now);
+    answers[Math.min(seen.length, answers.length) - 1]?.(response, now);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  servers.push(server);
+  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+function json(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
+  return (response) => response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+}
+function failure(status: number, code: string, headers: Record<string, string> = {}, more: object = {}): Answer {
+  return json(status, { success: false, error: 'It did not work.', code, request_id: 'req-1', ...more }, headers);
+}
+const hangUp: Answer = (response) => response.socket?.destroy();
+
+/** A client that waits for nothing and notes how long it would have waited. */
+function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {
+  const waitsMs: number[] = [];
+  const wait = async (ms: number) => void waitsMs.push(ms);
+  return { api: createClient({ baseUrl, random: () => 1, wait, ...options }), waitsMs };
+}
+
+async function thrown<T>(promise: Promise<T>): Promise<unknown> {
+  return promise.then(
+    () => expect.fail('it did not throw'),
+    (error: unknown) => error,
+  );
+}
+
+const ID = `art_${'a'.repeat(24)}`;
+const written = { success: true, data: { key: 'k', created: true, updatedAt: '2026-01-01T00:00:00.000Z' } };
+const read = { success: true, data: { key: 'k', value: 7, updatedAt: '2026-01-01T00:00:00.000Z' } };
+
+describe('requests are built from the table', () => {
+  it('fills path, query, body, token and media type', async () => {
+    const { baseUrl, seen } = await serverOf(json(200, { ...read, data: { ...read.data, created: false } }));
+    const api = createClient({ baseUrl: `${baseUrl}/`, token: 'so_1' });
+    const input = { params: { artifactId: ID, key: 'a.b' }, query: { ttl: 60 }, body: [], mediaType: 'application/json-patch+json' };
+    await api.call('json.patch', input);
+    expect(seen[0]).toMatchObject({ method: 'PATCH', url: `/v1/data/${ID}/json/a.b?ttl=60`, body: '[]' });
+    expect(seen[0]?.headers).toMatchObject({ authorization: 'Bearer so_1', 'content-type': 'application/json-patch+json' });
+  });
+
+  it('encodes what a path or query may not hold, and leaves out what is undefined', async () => {
+    const { baseUrl, seen } = await serverOf(failure(400, 'KEY_INVALID'));
+    await thrown(createClient({ baseUrl }).call('json.get', { params: { artifactId: ID, key: 'a/b?c' }, query: { path: undefined } }));
+    expect(seen[0]?.url).toBe(`/v1/data/${ID}/json/a%2Fb%3Fc`);
+  });
+
+  it.each(['', '.', '..'])('refuses the path parameter "%s", which would reach another endpoint', async (key) => {
+    const { baseUrl, seen } = await serverOf(json(200, read));
+    expect(await thrown(createClient({ baseUrl }).call('json.delete', { params: { artifactId: ID, key } }))).toBeInstanceOf(InvalidInput);
+    expect(seen).toEqual([]);
+  });
+
+  it('sends no body and no token where there is none, and bytes as they are', async () => {
+    const { baseUrl, seen } = await serverOf(json(201, { token: 'so_2', user_id: 'usr_1' }), json(201, { sha256: 'x', size_bytes: 3 }));
+    const api = createClient({ baseUrl });
+    const made = await api.call('accounts.create');
+    expect(made.body.token).toBe('so_2');
+    expect(seen[0]).toMatchObject({ body: '' });
+    expect(seen[0]?.headers).not.toHaveProperty('authorization');
+    await api.call('publish.upload', { params: { upload_id: 'upl_1', sha256: 'f' }, body: new Uint8Array([65, 66, 67]) });
+    expect(seen[1]).toMatchObject({ method: 'PUT', body: 'ABC' });
+    expect(seen[1]?.headers['content-type']).toBe('application/octet-stream');
+  });
+});
+
+describe('answers', () => {
+  it('gives status, body and headers of a declared reply', async () => {
+    const { baseUrl } = await serverOf(json(201, written, { etag: '"1"' }));
+    const reply = await createClient({ baseUrl }).call('json.put', { params: { artifactId: ID, key: 'k' }, body: 1 });
+    expect([reply.status, reply.body, reply.headers.get('etag')]).toEqual([201, written, '"1"']);
+  });
+
+  it('gives a media reply as bytes', async () => {
+    const { baseUrl } = await serverOf((response) => response.writeHead(200).end(Buffer.from([0, 255, 1])));
+    const reply = await createClient({ baseUrl }).call('artifacts.export', { params: { id: ID } });
+    expect([...reply.body]).toEqual([0, 255, 1]);
+  });
+
+  it('answers 304 while the etag still holds', async () => {
+    const { baseUrl, seen } = await serverOf((response) => response.writeHead(304).end());
+    const reply = await createClient({ baseUrl }).callIfChanged('json.get', '"7"', { params: { artifactId: ID, key: 'k' } });
+    expect([reply.status, reply.body, seen[0]?.headers['if-none-match']]).toEqual([304, undefined, '"7"']);
+  });
+
+  it('throws every part of an error answer', async () => {
+    const issues = [{ path: 'slug', message: 'must be shorter' }];
+    const { baseUrl } = await serverOf(failure(400, 'INVALID_SLUG', {}, { hint: 'Shorten it.', param: 'slug', issues }));
+    const error = await thrown(createClient({ baseUrl }).call('artifacts.get', { params: { id: ID } }));
+    expect(error).toBeInstanceOf(ApiError);
+    const parts = { status: 400, code: 'INVALID_SLUG', hint: 'Shorten it.', param: 'slug', issues, requestId: 'req-1' };
+    expect(error).toMatchObject({ message: 'It did not work.', ...parts });
+  });
+
+  it.each([
+    ['an HTML page', 200, '<html>'],
+    ['an undeclared status', 204, ''],
+    ['an error of somebody else', 502, 'Bad gateway'],
+  ])('says that %s is no answer of Easel', async (_what, status, body) => {
+    const { baseUrl } = await serverOf((response) => response.writeHead(status).end(body));
+    const error = await thrown(createClient({ baseUrl }).call('artifacts.get', { params: { id: ID } }));
+    expect(error).toMatchObject({ name: 'ApiError', code: 'UNREADABLE_REPLY', status });
+  });
+});
+
+describe('back-off', () => {
+  const get = { params: { artifactId: ID, key: 'k' } };
+
+  it('waits as long as Retry-After says, after 429 and 503', async () => {
+    const answers = [
+      failure(429, 'RATE_LIMITED', { 'retry-after': '3' }),
+      failure(503, 'UNAVAILABLE', { 'retry-after': '1' }),
+      json(200, read),
+    ];
+    const { baseUrl, seen } = await serverOf(...answers);
+    const { api, waitsMs } = clientOf(baseUrl);
+    const reply = await api.call('json.get', get);
+    expect([reply.body.data.value, waitsMs, seen.length]).toEqual([7, [3000, 1000], 3]);
+  });
+
+  it('doubles its own wait where Retry-After is absent, and gives up after four repetitions', async () => {
+    const { baseUrl, seen } = await serverOf(failure(503, 'UNAVAILABLE'));
+    const { api, waitsMs } = clientOf(baseUrl);
+    expect(await thrown(api.call('json.get', get))).toMatchObject({ status: 503 });
+    expect([waitsMs, seen.length]).toEqual([[250, 500, 1000, 2000], 5]);
+  });
+
+  it('throws at once when Retry-After is longer than it may wait', async () => {
+    const { baseUrl, seen } = await serverOf(failure(429, 'RATE_LIMITED', { 'retry-after': '1800' }));
+    const { api, waitsMs } = clientOf(baseUrl);
+    expect(await thrown(api.call('json.get', get))).toMatchObject({ status: 429, retryAfterS: 1800 });
+    expect([waitsMs, seen.length]).toEqual([[], 1]);
+  });
+
+  it('repeats a POST with the same Idempotency-Key, and gives each call its own', async () => {
+    const made = json(201, { token: 'so_1', user_id: 'usr_1' });
+    const { baseUrl, seen } = await serverOf(hangUp, failure(409, 'IDEMPOTENCY_IN_PROGRESS'), made);
+    const { api } = clientOf(baseUrl);
+    await api.call('accounts.create');
+    await api.call('accounts.create');
+    const keys = seen.map((request) => request.headers['idempotency-key']);
+    expect(keys).toEqual([keys[0], keys[0], keys[0], keys[3]]);
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(keys[3]).not.toBe(keys[0]);
+  });
+
+  it.each([
+    ['a patch', 'PATCH'],
+    ['a delete', 'DELETE'],
+    ['a conditional write', 'PUT'],
+  ])('does not repeat %s whose outcome is unknown, but one that was refused', async (_what, method) => {
+    const moved = failure(503, 'OWNER_MOVED', { 'retry-after': '1' });
+    const { baseUrl, seen } = await serverOf(moved, failure(503, 'UNAVAILABLE', { 'retry-after': '1' }));
+    const { api } = clientOf(baseUrl);
+    const calls: Record<string, () => Promise<unknown>> = {
+      PATCH: () => api.call('json.patch', { ...get, body: { op: 'increment' } }),
+      DELETE: () => api.call('json.delete', get),
+      PUT: () => api.call('json.put', { ...get, body: 1, ifMatch: '"1"' }),
+    };
+    expect(await thrown((calls[method] ?? expect.fail)())).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(seen.map((request) => request.method)).toEqual([method, method]);
+  });
+
+  it('repeats a plain PUT after a broken connection', async () => {
+    const { baseUrl, seen } = await serverOf(hangUp, json(200, written));
+    const { api } = clientOf(baseUrl);
+    expect((await api.call('json.put', { ...get, body: 1 })).status).toBe(200);
+    expect(seen.length).toBe(2);
+  });
+
+  it('throws NetworkError after two repetitions when nobody answers', async () => {
+    const { baseUrl, seen } = await serverOf(hangUp);
+    const { api } = clientOf(baseUrl);
+    expect(await thrown(api.call('json.get', get))).toBeInstanceOf(NetworkError);
+    expect(seen.length).toBe(3);
+  });
+
+  it('ends a wait at once when the signal fires', async () => {
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const { baseUrl, seen } = await serverOf((response, request) => {
+      failure(429, 'RATE_LIMITED', { 'retry-after': '20' })(response, request);
+      response.on('close', () => stop.abort(reason));
+    });
+    expect(await thrown(createClient({ baseUrl }).call('json.get', { ...get, signal: stop.signal }))).toBe(reason);
+    expect(seen.length).toBe(1);
+  });
+});
