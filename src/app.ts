@@ -1,0 +1,178 @@
+/** The composition root: builds every room in the order in which they need each other, and closes them in the reverse. */
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { localPlacement } from '../actors/placement.ts';
+import type { Clock } from '../actors/ports.ts';
+import { ActorRuntime } from '../actors/runtime.ts';
+import { systemClock } from './clock.ts';
+import { type Config, deriveConfig, type Settings } from './config.ts';
+import { ContentServer } from './content/server.ts';
+import type { ServiceHandlers } from './edge/dispatcher.ts';
+import { startEdge } from './edge/server.ts';
+import { startDailyJobs } from './jobs.ts';
+import { createLog } from './log.ts';
+import { Metrics } from './metrics.ts';
+import { accountHandlers, createAccount } from './services/accounts.ts';
+import { artifactHandlers } from './services/artifacts.ts';
+import type { ServiceDeps } from './services/deps.ts';
+import { ArtifactHeads } from './services/heads.ts';
+import { jsonKeyHandlers } from './services/json-keys.ts';
+import { ArtifactNotices } from './services/notices.ts';
+import { previewLinkHandlers } from './services/preview-links.ts';
+import { publishHandlers } from './services/publish/handlers.ts';
+import { tokenHandlers } from './services/token-handlers.ts';
+import { TokenService } from './services/tokens.ts';
+import { trashHandlers } from './services/trash.ts';
+import { versionHandlers } from './services/versions.ts';
+import { postgresArtifactStore } from './storage/artifact-store.ts';
+import { type Database, type DatabaseFiles, openDatabase } from './storage/database.ts';
+import { fileObjects } from './storage/file-objects.ts';
+import { postgresJournal } from './storage/journal.ts';
+import type { ObjectStore } from './storage/objects.ts';
+import { s3Objects } from './storage/s3-objects.ts';
+import type { Sql } from './storage/sql.ts';
+
+export interface Easel {
+  readonly config: Config;
+  readonly port: number;
+  readonly sql: Sql;
+  readonly runtime: ActorRuntime;
+  /** Of the administrator, on the very first start of an installation: shown this once. */
+  readonly adminToken: string | undefined;
+  /** Settles when the embedded database dies by itself: the process can do nothing more. */
+  readonly lost: Promise<Error>;
+  /** Drains: no new work, open requests answered, everything committed. False when the deadline passed before that. */
+  close(): Promise<boolean>;
+}
+
+export interface Overrides {
+  readonly clock?: Clock;
+  readonly log?: Logger;
+  readonly databaseFiles?: DatabaseFiles;
+}
+
+/** Starts the service. Rejects with `DataDirInUse`, `SchemaError`, `PortTaken`, or what the database or object store says. */
+export async function startEasel(settings: Settings, overrides: Overrides = {}): Promise<Easel> {
+  const clock = overrides.clock ?? systemClock;
+  const log = overrides.log ?? createLog(settings.LOG_LEVEL);
+  const database = await openDatabase(settings, log, overrides.databaseFiles);
+  try {
+    const objects = openObjects(settings);
+    await objects.ready();
+    return await compose(settings, { clock, log, database, objects });
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+interface Foundation {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly database: Database;
+  readonly objects: ObjectStore;
+}
+
+async function compose(settings: Settings, { clock, log, database, objects }: Foundation): Promise<Easel> {
+  const { sql } = database;
+  const adminToken = await createAdministrator(sql, clock.nowMs());
+  const notices = new ArtifactNotices();
+  const metrics = new Metrics();
+  // Its addresses are put right when the port is bound, before the first request.
+  const config: Config = deriveConfig(settings, settings.PORT);
+  const deps: ServiceDeps = { sql, clock, objects, notices, config, log };
+
+  const tokens = new TokenService({ sql, clock, log });
+  const heads = new ArtifactHeads({ sql, notices });
+  const runtime = new ActorRuntime({
+    clock,
+    store: postgresArtifactStore(sql),
+    journal: postgresJournal(database.journalSql),
+    placement: localPlacement(),
+    meter: metrics,
+    log,
+    idleMs: settings.ACTOR_IDLE_S * 1000,
+    memoryBytesMax: settings.ACTOR_MEMORY_MB * 1024 * 1024,
+  });
+  notices.on(({ artifactId, kind }) => {
+    if (kind !== 'changed') runtime.discard(artifactId).catch((err) => log.error({ err, artifactId }, 'an actor could not leave memory'));
+  });
+  const content = new ContentServer(deps);
+  const edge = await startEdge({
+    settings,
+    config: (port) => Object.assign(config, deriveConfig(settings, port)),
+    handlers: serviceHandlers(deps, tokens, runtime),
+    tokens,
+    heads,
+    runtime,
+    content,
+    sql,
+    clock,
+    metrics,
+    log,
+  });
+  const jobs = startDailyJobs([], log);
+
+  const drain = async () => {
+    edge.stopListening();
+    await edge.idle();
+    edge.close();
+    await jobs.stop();
+    await content.close();
+    await runtime.stop();
+    await tokens.stop();
+    await database.close();
+  };
+  return {
+    config,
+    port: edge.port,
+    sql,
+    runtime,
+    adminToken,
+    lost: database.lost,
+    close: () => inTime(drain(), settings.DRAIN_DEADLINE_S, log),
+  };
+}
+
+function serviceHandlers(deps: ServiceDeps, tokens: TokenService, runtime: ActorRuntime): ServiceHandlers {
+  return {
+    ...accountHandlers(deps),
+    ...tokenHandlers({ ...deps, tokens }),
+    ...publishHandlers(deps),
+    ...artifactHandlers(deps),
+    ...trashHandlers(deps),
+    ...versionHandlers(deps),
+    ...previewLinkHandlers(deps),
+    ...jsonKeyHandlers({ runtime }),
+  };
+}
+
+function openObjects(settings: Settings): ObjectStore {
+  const { S3_ENDPOINT } = settings;
+  return S3_ENDPOINT === undefined ? fileObjects(join(settings.DATA_DIR, 'objects')) : s3Objects({ ...settings, S3_ENDPOINT });
+}
+
+/** Any number that nothing else locks: of processes that start at once on an empty database, one makes the account. */
+const FIRST_START_LOCK = 7_013_202;
+
+/** On an installation without accounts: makes the administrator and answers its token. */
+function createAdministrator(sql: Sql, nowMs: number): Promise<string | undefined> {
+  return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${FIRST_START_LOCK})`;
+    const [row] = await tx<{ empty: boolean }[]>`select not exists (select from account) as empty`;
+    if (!row?.empty) return undefined;
+    return (await createAccount(tx, { tier: 'team', isAdmin: true, nowMs })).token;
+  });
+}
+
+/** Real time, whatever clock the service runs on: whoever stops the process waits in real time. */
+async function inTime(drained: Promise<void>, deadlineS: number, log: Logger): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), deadlineS * 1000);
+  });
+  const done = await Promise.race([drained.then(() => true), deadline]);
+  clearTimeout(timer);
+  if (!done) log.error({ deadlineS }, 'not everything was finished within the deadline; nothing acknowledged is lost');
+  return done;
+}
