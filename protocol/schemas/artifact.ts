@@ -70,7 +70,7 @@ export const artifactPage = z.object({ artifacts: z.array(artifact), ...pageRepl
 
 /** Relative, with forward slashes. The service normalises to NFC and refuses empty segments, `.`, `..`, control characters and backslashes, whether written plainly or percent-encoded. */
 export const filePath = z.string().min(1).max(LIMITS.filePathCharsMax);
-const mime = z
+export const mime = z
   .string()
   .regex(/^[\w.+-]+\/[\w.+-]+(?:\s*;\s*[\w-]+=[\w-]+)*$/, 'must be a media type such as text/html')
   .max(128);
