@@ -1,0 +1,231 @@
+/** Takes every request: by its host and path to the API's pipeline or to the content server, and sees that it is answered. */
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { Clock, Log } from '../../actors/ports.ts';
+import type { operations } from '../../protocol/endpoints/operations.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { ArtifactId } from '../../protocol/ids.ts';
+import type { EndpointId } from '../../protocol/table.ts';
+import type { Config, Settings } from '../config.ts';
+import type { Metrics, RequestMeter, RuntimeStats } from '../metrics.ts';
+import type { Sql } from '../storage/sql.ts';
+import type { Authenticator, Heads } from './admission.ts';
+import type { Answer } from './answer.ts';
+import { BodyIntake } from './body-intake.ts';
+import type { Handlers } from './call.ts';
+import { chain } from './chain.ts';
+import { type ContentDoor, contentAnswer } from './content-door.ts';
+import { ANY_ORIGIN_LINES, NO_ORIGIN_LINES, preflightAnswer } from './cors.ts';
+import { ClientGone, Exchange } from './exchange.ts';
+import { type FailureExtras, failureAnswer } from './failures.ts';
+import type { Malformation } from './headers.ts';
+import { Hosts } from './hosts.ts';
+import { ReplayedFailure } from './idempotency.ts';
+import type { DataLimit } from './limits.ts';
+import { DATA_PREFIX, type Operation, routeTable } from './operation.ts';
+import { operationHandlers } from './operations.ts';
+import { Pipeline, typesOf } from './pipeline.ts';
+import { Readiness } from './readiness.ts';
+import type { Router } from './router.ts';
+
+/** pino's logger is one. */
+export interface EdgeLog extends Log {
+  debug(fields: object, message: string): void;
+  isLevelEnabled(level: 'debug'): boolean;
+}
+
+export type ServiceHandlers = Handlers<Exclude<EndpointId, keyof typeof operations>>;
+
+export interface EdgeDeps {
+  readonly settings: Settings;
+  /** Called once, with the port that was bound. */
+  readonly config: (port: number) => Config;
+  readonly handlers: ServiceHandlers;
+  readonly tokens: Authenticator;
+  readonly heads: Heads;
+  readonly runtime: DataLimit & { stats(): RuntimeStats };
+  readonly content: ContentDoor;
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: EdgeLog;
+}
+
+/** What is known of a request so far, for its meter, its log line and the headers of its failure. */
+interface Progress {
+  meter: RequestMeter;
+  operation: Operation | undefined;
+  allow: string | undefined;
+  /** The connection cannot be trusted to be in step any more. */
+  closeAfter: boolean;
+}
+
+const ARTIFACT_OF_PATH = /^\/v1\/data\/(art_[a-z0-9]{24})(?:\/|$)/;
+
+export class Dispatcher {
+  readonly readiness = new Readiness();
+  readonly bodies: BodyIntake;
+  readonly #deps: EdgeDeps;
+  readonly #hosts: Hosts;
+  readonly #router: Router<Operation>;
+  readonly #pipeline: Pipeline;
+  readonly #contentMeter: RequestMeter;
+  readonly #unroutedMeter: RequestMeter;
+  readonly #logsEach: boolean;
+  #open = 0;
+  #idleWaiters: (() => void)[] = [];
+
+  constructor(deps: EdgeDeps, config: Config) {
+    const { metrics } = deps;
+    this.#deps = deps;
+    this.#hosts = new Hosts(config.contentHost);
+    this.bodies = new BodyIntake(deps.clock);
+    const own = operationHandlers({ baseUrl: config.baseUrl, sql: deps.sql, clock: deps.clock, metrics, readiness: this.readiness });
+    this.#router = routeTable({ ...own, ...deps.handlers }, metrics);
+    this.#pipeline = new Pipeline({ ...deps, bodies: this.bodies, hosts: this.#hosts });
+    this.#contentMeter = metrics.requests('content');
+    this.#unroutedMeter = metrics.requests('unrouted');
+    this.#logsEach = deps.log.isLevelEnabled('debug');
+    metrics.watchRuntime(() => deps.runtime.stats());
+    metrics.watch('easel_requests_open', 'Requests taken and not yet answered.', () => this.#open);
+    metrics.watch('easel_body_bytes_in_flight', 'Bytes of request bodies in memory.', () => this.bodies.bytesInFlight);
+  }
+
+  take(response: HttpResponse, request: HttpRequest): void {
+    const { clock, settings } = this.#deps;
+    this.#open += 1;
+    const taken = { nowMs: clock.nowMs(), startedMs: clock.monotonicMs(), trustProxy: settings.TRUST_PROXY };
+    const exchange = new Exchange(response, request, taken);
+    const progress: Progress = { meter: this.#unroutedMeter, operation: undefined, allow: undefined, closeAfter: false };
+    try {
+      const answer = this.#dispatch(exchange, progress);
+      if (answer instanceof Promise) {
+        exchange.detach();
+        answer.then(
+          (known) => this.#finish(exchange, progress, known),
+          (error) => this.#fail(exchange, progress, error),
+        );
+      } else {
+        this.#finish(exchange, progress, answer);
+      }
+    } catch (error) {
+      this.#fail(exchange, progress, error);
+    }
+  }
+
+  /** Resolves when every request taken has been answered. */
+  idle(): Promise<void> {
+    if (this.#open === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  #dispatch(exchange: Exchange, progress: Progress): Answer | Promise<Answer> {
+    const { headers } = exchange;
+    if (headers.malformed !== undefined) {
+      progress.closeAfter = true;
+      throw refusalOf(headers.malformed);
+    }
+    const host = this.#hosts.classify(headers.host);
+    if (host.kind === 'invalid') throw refusalOf('host');
+    if (host.kind === 'api') return this.#api(exchange, progress);
+    progress.meter = this.#contentMeter;
+    const artifactId = ARTIFACT_OF_PATH.exec(exchange.path)?.[1];
+    if (artifactId === undefined) return this.#content(exchange, host.slug);
+    // A page calls its own data on its own origin; another artifact's does not exist there.
+    return chain(this.#deps.heads.get(artifactId as ArtifactId), (head) =>
+      head?.slug === host.slug ? this.#api(exchange, progress) : this.#content(exchange, host.slug),
+    );
+  }
+
+  #content(exchange: Exchange, slug: string): Answer | Promise<Answer> {
+    return contentAnswer(this.#deps.content, this.bodies, exchange, slug);
+  }
+
+  #api(exchange: Exchange, progress: Progress): Answer | Promise<Answer> {
+    const { method, path, headers } = exchange;
+    const isData = path.startsWith(DATA_PREFIX);
+    if (isData) exchange.corsLines = headers.get('origin') === '' ? NO_ORIGIN_LINES : ANY_ORIGIN_LINES;
+    const found = this.#router.find(method, path);
+    switch (found.kind) {
+      case 'unknown':
+        throw new Failure('NOT_FOUND');
+      case 'wrong_method':
+        if (isData && method === 'OPTIONS' && headers.get('access-control-request-method') !== '') return this.#preflight(exchange);
+        progress.allow = found.allow;
+        throw new Failure('METHOD_NOT_ALLOWED');
+      case 'routed':
+        progress.operation = found.operation;
+        progress.meter = found.operation.meter;
+        return this.#pipeline.run(exchange, found);
+      default:
+        return found satisfies never;
+    }
+  }
+
+  #preflight(exchange: Exchange): Answer | Promise<Answer> {
+    exchange.corsLines = '';
+    const id = ARTIFACT_OF_PATH.exec(exchange.path)?.[1];
+    if (id === undefined || this.#hosts.slugOfOrigin(exchange.headers.get('origin')) === undefined) {
+      return preflightAnswer(this.#hosts, exchange, undefined);
+    }
+    // Which page a private artifact has is not told to whoever asks.
+    return chain(this.#deps.heads.get(id as ArtifactId), (head) =>
+      preflightAnswer(this.#hosts, exchange, head?.visibility === 'public' ? head.slug : undefined),
+    );
+  }
+
+  #fail(exchange: Exchange, progress: Progress, error: unknown): void {
+    let failure: Failure;
+    if (error instanceof Failure) failure = error;
+    else if (error instanceof ReplayedFailure) {
+      exchange.replayed = true;
+      failure = error.failure;
+    } else {
+      failure = new Failure('INTERNAL_ERROR');
+      if (!(error instanceof ClientGone)) this.#report(exchange, progress, error);
+    }
+    const { requestId, path, headers } = exchange;
+    const body = progress.operation?.endpoint.body;
+    const extras: FailureExtras = {
+      ...(progress.allow !== undefined && { allow: progress.allow }),
+      ...(failure.code === 'UNSUPPORTED_MEDIA_TYPE' && body !== undefined && { types: typesOf(body) ?? [] }),
+    };
+    this.#finish(exchange, progress, failureAnswer(failure, { requestId, path, accept: headers.get('accept') }, extras));
+  }
+
+  #report(exchange: Exchange, progress: Progress, error: unknown): void {
+    this.#deps.metrics.unexpected();
+    const { requestId, method, path } = exchange;
+    this.#deps.log.error({ err: error, requestId, method, path, operation: progress.operation?.id }, 'A request failed for a bug');
+  }
+
+  #finish(exchange: Exchange, progress: Progress, answer: Answer): void {
+    const closeAfter = progress.closeAfter || this.readiness.state === 'draining';
+    exchange.send(answer, closeAfter, () => this.#sent(exchange, progress, answer.status));
+  }
+
+  #sent(exchange: Exchange, progress: Progress, status: number): void {
+    const durationMs = this.#deps.clock.monotonicMs() - exchange.startedMs;
+    progress.meter.record(status, durationMs);
+    if (exchange.reservedBytes > 0) this.bodies.release(exchange);
+    if (this.#logsEach) {
+      const { requestId, method, path, aborted } = exchange;
+      this.#deps.log.debug({ requestId, method, path, operation: progress.operation?.id, status, durationMs, aborted }, 'request');
+    }
+    this.#open -= 1;
+    if (this.#open > 0) return;
+    for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+}
+
+function refusalOf(malformation: Malformation): Failure {
+  switch (malformation) {
+    case 'host':
+      return new Failure('INVALID_REQUEST', { message: 'The request needs exactly one valid Host header.', param: 'Host' });
+    case 'length':
+      return new Failure('INVALID_REQUEST', { message: 'Content-Length must be one whole number.', param: 'Content-Length' });
+    case 'transfer-encoding':
+      return new Failure('LENGTH_REQUIRED', { param: 'Transfer-Encoding' });
+    default:
+      return malformation satisfies never;
+  }
+}

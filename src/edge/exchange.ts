@@ -1,0 +1,143 @@
+/** One request and its one answer. The only place that touches uWebSockets' borrowed request and response. */
+
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { STATUS_CODES } from 'node:http';
+import type { Answer } from './answer.ts';
+import { RequestHeaders } from './headers.ts';
+import { requestId } from './request-id.ts';
+
+/** Larger bodies are handed to the socket as it drains, instead of being copied whole for a slow reader. */
+const WHOLE_BODY_BYTES_MAX = 128 * 1024;
+
+/** The client has closed the connection; nobody is there to answer. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+}
+
+const statusLines = new Map(Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]));
+
+export class Exchange {
+  readonly headers: RequestHeaders;
+  /** As sent; methods are case-sensitive. */
+  readonly method: string;
+  /** As sent, still percent-encoded, without the query. */
+  readonly path: string;
+  readonly query: string;
+  readonly requestId: string;
+  /** Unix ms and monotonic ms at which it was taken. */
+  readonly nowMs: number;
+  readonly startedMs: number;
+  /** Header lines that every answer to this request carries: rate limit, CORS, replay. */
+  rateLines = '';
+  corsLines = '';
+  replayed = false;
+  /** Bytes of body that this request holds in memory. */
+  reservedBytes = 0;
+  readonly #response: HttpResponse;
+  readonly #trustProxy: boolean;
+  #aborted = false;
+  #detached = false;
+  #address: string | undefined;
+  #onAborted: (() => void) | undefined;
+
+  constructor(response: HttpResponse, request: HttpRequest, taken: { nowMs: number; startedMs: number; trustProxy: boolean }) {
+    this.#response = response;
+    this.#trustProxy = taken.trustProxy;
+    this.nowMs = taken.nowMs;
+    this.startedMs = taken.startedMs;
+    this.method = request.getCaseSensitiveMethod();
+    this.path = request.getUrl();
+    this.query = request.getQuery() ?? '';
+    this.headers = new RequestHeaders(request);
+    this.requestId = requestId(this.headers.get('x-request-id'));
+  }
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  /** The peer's address; behind a trusted proxy the one that it names last. */
+  get address(): string {
+    if (this.#address === undefined) {
+      const forwarded = this.#trustProxy ? this.headers.get('x-forwarded-for').split(',').pop()?.trim() : '';
+      this.#address = forwarded || (this.#aborted ? '' : Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1'));
+    }
+    return this.#address;
+  }
+
+  /** Before the answer may come later than this turn. Call in the turn that took the request. */
+  detach(): void {
+    if (this.#detached) return;
+    this.#detached = true;
+    this.#response.onAborted(() => {
+      this.#aborted = true;
+      this.#onAborted?.();
+    });
+    void this.address;
+  }
+
+  /** Hands over the body as it comes. `chunk` is borrowed: copy it. */
+  receive(onChunk: (chunk: ArrayBuffer, isLast: boolean) => void, onAborted: () => void): void {
+    this.detach();
+    this.#onAborted = onAborted;
+    this.#response.onData(onChunk);
+  }
+
+  /** Closes the connection without an answer. */
+  drop(): void {
+    if (!this.#aborted) this.#response.close();
+  }
+
+  /** Writes the answer. `onSent` runs once all of it has left for the socket, or the client has gone. */
+  send(answer: Answer, closeAfter: boolean, onSent: () => void): void {
+    if (this.#aborted) onSent();
+    else if (this.#detached) this.#response.cork(() => this.#write(answer, closeAfter, onSent));
+    else this.#write(answer, closeAfter, onSent);
+  }
+
+  #write(answer: Answer, closeAfter: boolean, onSent: () => void): void {
+    const response = this.#response;
+    const { payload } = answer;
+    if (answer.status !== 200) response.writeStatus(statusLines.get(answer.status) ?? `${answer.status} Status`);
+    // One call carries all headers: each call costs a crossing into C++.
+    response.writeHeader('X-Request-Id', this.#headerText(answer));
+    if (payload !== null && this.method !== 'HEAD' && payload.length > WHOLE_BODY_BYTES_MAX) {
+      this.#stream(typeof payload === 'string' ? Buffer.from(payload) : payload, onSent);
+      return;
+    }
+    if (payload === null) response.endWithoutBody();
+    else if (this.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(payload), closeAfter);
+    else response.end(payload, closeAfter);
+    onSent();
+  }
+
+  #headerText(answer: Answer): string {
+    let text = this.requestId;
+    if (answer.type !== undefined) text += `\r\nContent-Type: ${answer.type}`;
+    if (answer.etag !== undefined) text += `\r\nETag: ${answer.etag}`;
+    text += answer.lines + this.rateLines + this.corsLines;
+    return this.replayed ? `${text}\r\nIdempotent-Replayed: true` : text;
+  }
+
+  #stream(payload: Uint8Array, onSent: () => void): void {
+    const response = this.#response;
+    const start = response.getWriteOffset();
+    let open = true;
+    const finish = () => {
+      if (open) onSent();
+      open = false;
+    };
+    this.#onAborted = finish;
+    this.detach();
+    const [, done] = response.tryEnd(payload, payload.byteLength);
+    if (done) {
+      finish();
+      return;
+    }
+    response.onWritable((offset) => {
+      const [taken, ended] = response.tryEnd(payload.subarray(offset - start), payload.byteLength);
+      if (ended) finish();
+      return taken;
+    });
+  }
+}

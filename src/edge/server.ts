@@ -1,0 +1,72 @@
+/** The edge: one listener for the API and every page's own origin. */
+import uWS, { type us_listen_socket } from 'uWebSockets.js';
+import { Dispatcher, type EdgeDeps } from './dispatcher.ts';
+import { sweepIdempotencyRecords } from './idempotency.ts';
+
+export interface Edge {
+  readonly port: number;
+  /** Takes no new connection; those that are open are closed after their next answer. */
+  stopListening(): void;
+  /** Resolves when every request taken has been answered. */
+  idle(): Promise<void>;
+  /** Closes every connection. */
+  close(): void;
+}
+
+export class PortTaken extends Error {
+  override readonly name = 'PortTaken';
+}
+
+type Listen = (host: string, port: number, options: number, bound: (socket: us_listen_socket | false) => void) => void;
+
+/** Without it a second process shares the port unnoticed. The package's typing knows neither the option nor this overload. */
+const EXCLUSIVE_PORT = 1;
+const IDEMPOTENCY_SWEEP_MS = 60 * 60_000;
+
+/** Listens and answers. Throws PortTaken. */
+export async function startEdge(deps: EdgeDeps): Promise<Edge> {
+  const { HOST, PORT } = deps.settings;
+  const app = uWS.App();
+  const bound = await new Promise<us_listen_socket | false>((resolve) => {
+    const listen = app.listen as unknown as Listen;
+    listen.call(app, HOST, PORT, EXCLUSIVE_PORT, resolve);
+  });
+  if (!bound) throw new PortTaken(`Cannot listen on ${HOST}:${PORT}: another process has the port, or the address is not of this machine.`);
+  const port = uWS.us_socket_local_port(bound);
+  const dispatcher = new Dispatcher(deps, deps.config(port));
+  app.any('/*', (response, request) => dispatcher.take(response, request));
+  dispatcher.readiness.state = 'serving';
+  const sweeper = sweepHourly(deps);
+  return {
+    port,
+    stopListening() {
+      if (dispatcher.readiness.state === 'draining') return;
+      dispatcher.readiness.state = 'draining';
+      uWS.us_listen_socket_close(bound);
+    },
+    idle: () => dispatcher.idle(),
+    close() {
+      dispatcher.readiness.state = 'draining';
+      sweeper.stop();
+      app.close();
+    },
+  };
+}
+
+function sweepHourly({ clock, sql, log }: EdgeDeps): { stop(): void } {
+  let timer = clock.after(IDEMPOTENCY_SWEEP_MS, sweep);
+  let stopped = false;
+  function sweep(): void {
+    sweepIdempotencyRecords(sql, clock.nowMs())
+      .catch((error: unknown) => log.warn({ err: error }, 'Old idempotency records were not deleted; the next sweep tries again'))
+      .finally(() => {
+        if (!stopped) timer = clock.after(IDEMPOTENCY_SWEEP_MS, sweep);
+      });
+  }
+  return {
+    stop() {
+      stopped = true;
+      timer.cancel();
+    },
+  };
+}
