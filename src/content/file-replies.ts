@@ -191,8 +191,10 @@ function cachePolicy(view: View): string {
   return view.immutable ? CACHE_IMMUTABLE : CACHE_REVALIDATE;
 }
 
-/** Says UTF-8 where the bytes are; a page in an older encoding keeps the right to declare it itself, which a header would override. */
+/** Says UTF-8 where the bytes are, and only there: a page in an older encoding declares it itself, which a header would override. */
 function contentTypeOf(mime: string, bytes: Buffer): string {
-  const isText = TEXTUAL.test(mime) && !/;\s*charset=/i.test(mime);
-  return isText && isUtf8(bytes) ? `${mime}; charset=utf-8` : mime;
+  if (!TEXTUAL.test(mime)) return mime;
+  const bare = mime.replace(/\s*;\s*charset="?utf-8"?/i, '');
+  if (/;\s*charset=/i.test(bare)) return mime;
+  return isUtf8(bytes) ? `${bare}; charset=utf-8` : bare;
 }

@@ -49,9 +49,9 @@ function decodeSegment(raw: string): string | null {
 /** `navigates`: the request comes from the address bar or a link (it accepts HTML), so that a page is a fitting answer. */
 export function resolvePath(version: SiteVersion, rawPath: string, query: string, navigates: () => boolean): Resolution {
   if (rawPath === '/') return resolveRoot(version, query);
-  // The names of files are clean, so that an exact match needs no decoding and no checks.
+  // The names of files are clean, so that an exact match needs no checks; `%` may stand in a name and must be decoded first.
   const exact = version.files.get(rawPath.slice(1));
-  if (exact) return { kind: 'file', file: exact };
+  if (exact && !rawPath.includes('%')) return { kind: 'file', file: exact };
   const segments = decodePath(rawPath);
   if (segments === null) return { kind: 'refused' };
   return resolveSegments(version, segments, query) ?? fallback(version, segments, navigates);

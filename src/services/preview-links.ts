@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Failure } from '../../protocol/errors.ts';
 import { type ArtifactId, newId, type PreviewLinkId, type UserId, type VersionId } from '../../protocol/ids.ts';
-import { pageUrl } from '../config.ts';
+import { type Config, pageUrl } from '../config.ts';
 import type { Handlers } from '../edge/call.ts';
 import { dateTime } from './artifact-rows.ts';
 import { requireHead } from './artifacts.ts';
@@ -10,7 +10,7 @@ import type { Queries, ServiceDeps } from './deps.ts';
 import { userOrNull } from './principals.ts';
 import { requireVersion } from './version-rows.ts';
 
-type Deps = Pick<ServiceDeps, 'sql' | 'notices' | 'config'>;
+type Deps = Pick<ServiceDeps, 'sql' | 'notices'> & { readonly config: Pick<Config, 'baseUrl' | 'contentHost'> };
 
 const SECRET_BYTES = 32;
 
