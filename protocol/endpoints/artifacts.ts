@@ -12,7 +12,7 @@ import {
   publishRequest,
   publishResponse,
 } from '../schemas/artifact.ts';
-import { pageQuery, sha256Schema } from '../schemas/common.ts';
+import { nameSchema, pageQuery, sha256Schema } from '../schemas/common.ts';
 
 const params = z.object({ id: idSchema('artifact') });
 const read = { who: 'artifact', param: 'id', need: 'view', scope: 'artifacts:read' } as const;
@@ -144,7 +144,7 @@ export const artifacts = {
     summary: 'Publishes an exported zip as a new artifact, data included.',
     access: publisher,
     limit: 'publish',
-    query: z.object({ slug: z.string().max(63).optional(), name: z.string().max(LIMITS.nameCharsMax).optional() }),
+    query: z.object({ slug: z.string().max(63).optional(), name: nameSchema.optional() }),
     body: { kind: 'bytes', bytesMax: LIMITS.importBytesMax, types: ['application/zip', 'application/octet-stream'] },
     replies: { created: { status: 201, body: publishResponse }, held: { status: 202, body: publishResponse } },
     errors: ['SLUG_TAKEN', 'INVALID_SLUG', 'FILE_TOO_LARGE', 'INVALID_REQUEST', 'KEY_LIMIT_EXCEEDED', 'VALUE_TOO_LARGE'],

@@ -3,7 +3,7 @@ import { endpoint } from '../endpoint.ts';
 import { idSchema } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
 import { artifact, version, versionDetail, versionDiff, versionFile } from '../schemas/artifact.ts';
-import { dateTime, pageQuery, pageReply, success } from '../schemas/common.ts';
+import { dateTime, pageQuery, pageReply, storedText, success } from '../schemas/common.ts';
 
 const id = idSchema('artifact');
 /** A version by its id or by its number. */
@@ -55,7 +55,7 @@ export const versions = {
       kind: 'json',
       bytesMax: LIMITS.bodyBytesMax,
       schema: z
-        .strictObject({ label: z.string().max(100).nullable().optional(), note: z.string().max(2000).nullable().optional() })
+        .strictObject({ label: storedText(100).nullable().optional(), note: storedText(2000).nullable().optional() })
         .refine((body) => Object.keys(body).length > 0, 'must change at least one field'),
     },
     replies: { ok: { status: 200, body: versionDetail } },

@@ -24,6 +24,7 @@ export const profileUpdate = z.strictObject({
   metadata: z
     .record(z.string().max(64), z.unknown())
     .refine((value) => JSON.stringify(value).length <= 16_384, 'may have 16 KB as JSON')
+    .refine((value) => !JSON.stringify(value).includes('\\u0000'), 'must not contain NUL characters')
     .optional(),
 });
 

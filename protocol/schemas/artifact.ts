@@ -1,24 +1,25 @@
 import { z } from 'zod';
 import { idSchema } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
-import { dateTime, nameSchema, pageReply, sha256Schema, slugSchema } from './common.ts';
+import { dateTime, nameSchema, pageReply, sha256Schema, slugSchema, storedText } from './common.ts';
 
 export const visibility = z.enum(['private', 'workspace', 'public', 'password']);
 export type Visibility = z.infer<typeof visibility>;
 
-const anonymousRights = {
+export const anonymousRights = {
   allow_anon_write: z.boolean(),
   allow_anon_email: z.boolean(),
   allow_anon_agent: z.boolean(),
   allow_anon_collab: z.boolean(),
 };
 
-const social = {
-  social_title: z.string().max(300).nullable(),
-  social_description: z.string().max(1000).nullable(),
+export const social = {
+  social_title: storedText(300).nullable(),
+  social_description: storedText(1000).nullable(),
   social_image_url: z
     .url({ protocol: /^https?$/ })
     .max(2048)
+    .refine((text) => !text.includes('\u0000'), 'must not contain NUL characters')
     .nullable(),
 };
 
@@ -85,8 +86,8 @@ const publishTarget = {
   workspace_id: z.string().optional(),
   draft: z.boolean().default(false),
   base_version_no: z.number().int().min(0).optional(),
-  label: z.string().max(100).optional(),
-  note: z.string().max(2000).optional(),
+  label: storedText(100).optional(),
+  note: storedText(2000).optional(),
 };
 
 export const publishRequest = z

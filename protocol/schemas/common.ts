@@ -20,7 +20,15 @@ export const pageReply = {
 
 export const success = z.object({ success: z.literal(true) });
 
-export const nameSchema = z.string().trim().min(1).max(LIMITS.nameCharsMax);
+/** Text that the database can hold: anything but NUL. */
+export function storedText(charsMax: number) {
+  return z
+    .string()
+    .max(charsMax)
+    .refine((text) => !text.includes('\u0000'), 'must not contain NUL characters');
+}
+
+export const nameSchema = storedText(LIMITS.nameCharsMax).trim().min(1);
 
 export const slugSchema = z
   .string()
