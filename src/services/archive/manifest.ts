@@ -1,0 +1,48 @@
+/** What an exported zip says of itself. Version 1: files and JSON keys; later parts add members and entries, and readers skip what they do not know. */
+import { z } from 'zod';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { anonymousRights, filePath, mime, social, visibility } from '../../../protocol/schemas/artifact.ts';
+import { nameSchema, sha256Schema, storedText } from '../../../protocol/schemas/common.ts';
+import { jsonKey } from '../../../protocol/schemas/json-key.ts';
+
+export const MANIFEST_ENTRY = 'manifest.json';
+export const FORMAT = 'easel-artifact';
+
+const ms = z.number().int().min(0);
+
+export const manifest = z.object({
+  format: z.literal(FORMAT),
+  format_version: z.literal(1),
+  name: nameSchema,
+  slug: z.string().max(63),
+  visibility,
+  entrypoint: filePath,
+  ...anonymousRights,
+  ...social,
+  version: z.object({ label: storedText(100).nullable(), note: storedText(2000).nullable() }),
+  files: z
+    .array(z.object({ path: filePath, mime, sha256: sha256Schema }))
+    .min(1)
+    .max(LIMITS.versionFilesMax),
+  /** Times are Unix ms. */
+  json_keys: z.array(
+    z.object({
+      key: jsonKey,
+      sha256: sha256Schema,
+      created_at_ms: ms,
+      updated_at_ms: ms,
+      expires_at_ms: ms.nullable(),
+    }),
+  ),
+});
+export type Manifest = z.output<typeof manifest>;
+
+/** Entry of a file of the page. */
+export function fileEntry(path: string): string {
+  return `files/${path}`;
+}
+
+/** Entry of a JSON value: its text as it is stored. */
+export function jsonEntry(key: string): string {
+  return `data/json/${key}.json`;
+}

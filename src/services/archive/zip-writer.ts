@@ -1,0 +1,57 @@
+/** Writes a zip entry by entry. Deflating runs in the thread pool; the format is fflate's. */
+import { promisify } from 'node:util';
+import { constants, deflateRaw } from 'node:zlib';
+import { Zip, ZipPassThrough } from 'fflate';
+import { LIMITS } from '../../../protocol/limits.ts';
+
+const deflate = promisify(deflateRaw);
+
+export interface ZipEntry {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** `bytes` are what deflating made of the source; fflate counts and checks the source that is pushed. */
+class DeflatedEntry extends ZipPassThrough {
+  // Deflate, APPNOTE.txt §4.4.5.
+  override compression = 8;
+  readonly #deflated: Buffer;
+
+  constructor(name: string, deflated: Buffer, mtimeMs: number) {
+    super(name);
+    this.mtime = mtimeMs;
+    this.#deflated = deflated;
+  }
+
+  protected override process(_source: Uint8Array, final: boolean): void {
+    if (final) this.ondata(null, new Uint8Array(this.#deflated), true);
+  }
+}
+
+/** The archive in pieces, one or more an entry. Each entry is asked for when the one before has been taken. */
+export async function* writeZip(entries: AsyncIterable<ZipEntry>, mtimeMs: number): AsyncGenerator<Uint8Array> {
+  let pieces: Uint8Array[] = [];
+  const zip = new Zip((error, piece) => {
+    if (error) throw error;
+    pieces.push(piece);
+  });
+  const take = () => {
+    const taken = pieces;
+    pieces = [];
+    return taken;
+  };
+  for await (const entry of entries) {
+    const file = new DeflatedEntry(entry.name, await deflated(entry.bytes), mtimeMs);
+    zip.add(file);
+    file.push(new Uint8Array(entry.bytes), true);
+    yield* take();
+  }
+  zip.end();
+  yield* take();
+}
+
+/** What shrinks more than an import believes is written as it is: every export can be imported. */
+async function deflated(bytes: Uint8Array): Promise<Buffer> {
+  const small = await deflate(bytes);
+  return bytes.length > small.length * LIMITS.importRatioMax ? deflate(bytes, { level: constants.Z_NO_COMPRESSION }) : small;
+}

@@ -1,0 +1,163 @@
+/** The daily sweep: what has had its time is removed for good. Safe beside publishes and beside another sweep. */
+import type { Timer } from '../../actors/ports.ts';
+import type { ArtifactId } from '../../protocol/ids.ts';
+import { LIMITS } from '../../protocol/limits.ts';
+import type { ObjectStore } from '../storage/objects.ts';
+import { RETENTION_MS } from './artifact-rows.ts';
+import type { Queries, ServiceDeps } from './deps.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+/** Soon after the start, so that a service that is restarted every day sweeps too. */
+const FIRST_SWEEP_MS = 60_000;
+/** An object is stored before the row that names it: younger ones may just be waiting for theirs. */
+const OBJECT_GRACE_MS = DAY_MS;
+const ROWS_AT_ONCE = 100;
+
+export interface SweepReport {
+  readonly artifacts: number;
+  readonly objects: number;
+  readonly uploads: number;
+  readonly previewLinks: number;
+  readonly idempotencyRecords: number;
+  readonly tokens: number;
+}
+
+type Deps = Pick<ServiceDeps, 'sql' | 'clock' | 'objects' | 'notices' | 'log'>;
+
+export class DailySweep {
+  readonly #deps: Deps;
+  #timer: Timer | null = null;
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#schedule(FIRST_SWEEP_MS);
+  }
+
+  /** Starts no further sweep and waits for a running one to reach the end of its current step. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#running;
+  }
+
+  /** One sweep, now. */
+  async run(): Promise<SweepReport> {
+    const { sql, clock } = this.#deps;
+    const nowMs = clock.nowMs();
+    return {
+      artifacts: await this.#purgeArtifacts(nowMs - RETENTION_MS),
+      uploads: await deleteExpiredUploads(sql, nowMs),
+      previewLinks: await deleteExpiredLinks(sql, nowMs),
+      idempotencyRecords: await deleteOldRecords(sql, nowMs - LIMITS.idempotencyTtlMs),
+      tokens: await deleteDeadTokens(sql, nowMs - RETENTION_MS),
+      objects: await this.#removeOrphans(nowMs - OBJECT_GRACE_MS),
+    };
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#stopped) return;
+    this.#timer = this.#deps.clock.after(delayMs, () => {
+      this.#running = this.#sweepAndReport();
+    });
+  }
+
+  async #sweepAndReport(): Promise<void> {
+    try {
+      const report = await this.run();
+      this.#deps.log.info({ ...report }, 'swept');
+    } catch (error) {
+      // Nothing is half done: each step is a transaction of its own, and tomorrow's sweep takes up what is left.
+      this.#deps.log.error({ error: String(error) }, 'sweep failed');
+    }
+    this.#schedule(DAY_MS);
+  }
+
+  async #purgeArtifacts(deletedBeforeMs: number): Promise<number> {
+    let purged = 0;
+    while (!this.#stopped) {
+      const rows = await purgeSome(this.#deps.sql, deletedBeforeMs);
+      purged += rows.length;
+      for (const row of rows) this.#deps.notices.emit({ artifactId: row.id, slugs: [], kind: 'gone' });
+      if (rows.length < ROWS_AT_ONCE) break;
+    }
+    return purged;
+  }
+
+  async #removeOrphans(storedBeforeMs: number): Promise<number> {
+    let removed = 0;
+    let after: Buffer = Buffer.alloc(0);
+    while (!this.#stopped) {
+      const orphans = await findOrphans(this.#deps.sql, storedBeforeMs, after);
+      for (const sha256 of orphans) {
+        if (this.#stopped) break;
+        const gone = await this.#deps.sql.begin((tx) => removeOrphan(tx, this.#deps.objects, sha256, storedBeforeMs));
+        if (gone) removed += 1;
+      }
+      const last = orphans.at(-1);
+      if (last === undefined) break;
+      after = last;
+    }
+    return removed;
+  }
+}
+
+function purgeSome(sql: Queries, deletedBeforeMs: number): Promise<{ id: ArtifactId }[]> {
+  return sql<{ id: ArtifactId }[]>`
+    delete from artifact where id in (
+      select id from artifact where deleted_at_ms <= ${deletedBeforeMs} order by deleted_at_ms limit ${ROWS_AT_ONCE} for update skip locked)
+    returning id`;
+}
+
+async function deleteExpiredUploads(sql: Queries, nowMs: number): Promise<number> {
+  return (await sql`delete from publish_upload where expires_at_ms <= ${nowMs}`).count;
+}
+
+async function deleteExpiredLinks(sql: Queries, nowMs: number): Promise<number> {
+  return (await sql`delete from preview_link where expires_at_ms <= ${nowMs}`).count;
+}
+
+async function deleteOldRecords(sql: Queries, createdBeforeMs: number): Promise<number> {
+  return (await sql`delete from idempotency_record where created_at_ms <= ${createdBeforeMs}`).count;
+}
+
+/** Kept for a while, so that their holders learn `revoked` or `expired` and not just `invalid`. */
+async function deleteDeadTokens(sql: Queries, deadBeforeMs: number): Promise<number> {
+  return (await sql`delete from access_token where least(revoked_at_ms, expires_at_ms) <= ${deadBeforeMs}`).count;
+}
+
+/** That nothing names this object `o`: no file of a version, no upload, no content as its compressed form. */
+function isOrphan(sql: Queries) {
+  return sql`
+    not exists (select 1 from version_file f where f.sha256 = o.sha256)
+    and not exists (select 1 from publish_upload_part p where p.sha256 = o.sha256)
+    and not exists (select 1 from object_encoding e where e.encoded_sha256 = o.sha256)`;
+}
+
+async function findOrphans(sql: Queries, storedBeforeMs: number, after: Buffer): Promise<Buffer[]> {
+  const rows = await sql<{ sha256: Buffer }[]>`
+    select o.sha256 from stored_object o
+    where o.stored_at_ms <= ${storedBeforeMs} and o.sha256 > ${after} and ${isOrphan(sql)}
+    order by o.sha256 limit ${ROWS_AT_ONCE}`;
+  return rows.map((row) => row.sha256);
+}
+
+/**
+ * Removes one object while its row is locked: a publish that wants it waits at the row, finds it gone and stores it anew.
+ * The object goes first. Should the commit then fail, a row without object is left that nothing names, for the next sweep.
+ */
+async function removeOrphan(tx: Queries, objects: ObjectStore, sha256: Buffer, storedBeforeMs: number): Promise<boolean> {
+  const [row] = await tx`
+    select 1 from stored_object where sha256 = ${sha256} and stored_at_ms <= ${storedBeforeMs} for update skip locked`;
+  if (row === undefined) return false;
+  // Looked at again under the lock, in a new statement: what was committed while it was taken counts.
+  const [orphan] = await tx`select 1 from stored_object o where o.sha256 = ${sha256} and ${isOrphan(tx)}`;
+  if (orphan === undefined) return false;
+  await objects.delete(sha256.toString('hex'));
+  await tx`delete from stored_object where sha256 = ${sha256}`;
+  return true;
+}
