@@ -9,10 +9,10 @@ import { type Config, deriveConfig, type Settings } from './config.ts';
 import { ContentServer } from './content/server.ts';
 import type { ServiceHandlers } from './edge/dispatcher.ts';
 import { startEdge } from './edge/server.ts';
-import { startDailyJobs } from './jobs.ts';
 import { createLog } from './log.ts';
 import { Metrics } from './metrics.ts';
 import { accountHandlers, createAccount } from './services/accounts.ts';
+import { archiveHandlers } from './services/archive/handlers.ts';
 import { artifactHandlers } from './services/artifacts.ts';
 import type { ServiceDeps } from './services/deps.ts';
 import { ArtifactHeads } from './services/heads.ts';
@@ -20,6 +20,7 @@ import { jsonKeyHandlers } from './services/json-keys.ts';
 import { ArtifactNotices } from './services/notices.ts';
 import { previewLinkHandlers } from './services/preview-links.ts';
 import { publishHandlers } from './services/publish/handlers.ts';
+import { DailySweep } from './services/sweep.ts';
 import { tokenHandlers } from './services/token-handlers.ts';
 import { TokenService } from './services/tokens.ts';
 import { trashHandlers } from './services/trash.ts';
@@ -29,7 +30,6 @@ import { type Database, type DatabaseFiles, openDatabase } from './storage/datab
 import { fileObjects } from './storage/file-objects.ts';
 import { postgresJournal } from './storage/journal.ts';
 import type { ObjectStore } from './storage/objects.ts';
-import { s3Objects } from './storage/s3-objects.ts';
 import type { Sql } from './storage/sql.ts';
 
 export interface Easel {
@@ -57,7 +57,7 @@ export async function startEasel(settings: Settings, overrides: Overrides = {}):
   const log = overrides.log ?? createLog(settings.LOG_LEVEL);
   const database = await openDatabase(settings, log, overrides.databaseFiles);
   try {
-    const objects = openObjects(settings);
+    const objects = await openObjects(settings);
     await objects.ready();
     return await compose(settings, { clock, log, database, objects });
   } catch (error) {
@@ -111,13 +111,14 @@ async function compose(settings: Settings, { clock, log, database, objects }: Fo
     metrics,
     log,
   });
-  const jobs = startDailyJobs([], log);
+  const sweep = new DailySweep(deps);
+  sweep.start();
 
   const drain = async () => {
     edge.stopListening();
     await edge.idle();
     edge.close();
-    await jobs.stop();
+    await sweep.stop();
     await content.close();
     await runtime.stop();
     await tokens.stop();
@@ -141,15 +142,19 @@ function serviceHandlers(deps: ServiceDeps, tokens: TokenService, runtime: Actor
     ...publishHandlers(deps),
     ...artifactHandlers(deps),
     ...trashHandlers(deps),
+    ...archiveHandlers(deps),
     ...versionHandlers(deps),
     ...previewLinkHandlers(deps),
     ...jsonKeyHandlers({ runtime }),
   };
 }
 
-function openObjects(settings: Settings): ObjectStore {
+async function openObjects(settings: Settings): Promise<ObjectStore> {
   const { S3_ENDPOINT } = settings;
-  return S3_ENDPOINT === undefined ? fileObjects(join(settings.DATA_DIR, 'objects')) : s3Objects({ ...settings, S3_ENDPOINT });
+  if (S3_ENDPOINT === undefined) return fileObjects(join(settings.DATA_DIR, 'objects'));
+  // Its client takes a third of a second to load, which a start without it should not wait for.
+  const { s3Objects } = await import('./storage/s3-objects.ts');
+  return s3Objects({ ...settings, S3_ENDPOINT });
 }
 
 /** Any number that nothing else locks: of processes that start at once on an empty database, one makes the account. */
