@@ -2,7 +2,7 @@
  * The one way of every call of the table: authenticate, validate, admit, take the body, spend the limit, handle.
  * Each step answers at once where it can; a call whose every step does costs no promise.
  */
-import type { Principal } from '../../actors/access.ts';
+import type { ArtifactHead, Principal, Role } from '../../actors/access.ts';
 import type { BodySpec } from '../../protocol/endpoint.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
@@ -36,6 +36,9 @@ interface TakenBody {
   readonly bytes: Uint8Array;
 }
 
+type Values = Readonly<Record<string, unknown>>;
+
+const NO_VALUES: Values = Object.freeze({});
 const NO_BYTES = new Uint8Array(0);
 const NO_BODY: TakenBody = { value: undefined, text: undefined, bytes: NO_BYTES };
 const EMPTY_BODY: TakenBody = { value: {}, text: '{}', bytes: NO_BYTES };
@@ -62,9 +65,11 @@ export class Pipeline {
           exchange.corsLines = ownPageLines(this.#deps.hosts, exchange, admitted.head.slug) ?? exchange.corsLines;
         }
         const { body } = operation.endpoint;
-        if (body === undefined) return this.#perform(operation, exchange, callOf(exchange, principal, params, query, admitted, NO_BODY));
-        return chain(this.#takeBody(operation, exchange, body), (taken) =>
-          this.#perform(operation, exchange, callOf(exchange, principal, params, query, admitted, taken)),
+        if (body === undefined && operation.endpoint.method !== 'POST') {
+          return this.#limited(operation, exchange, asCall(new ApiCall(exchange, principal, params, query, admitted, NO_BODY)));
+        }
+        return chain(body === undefined ? NO_BODY : this.#takeBody(operation, exchange, body), (taken) =>
+          this.#once(operation, exchange, asCall(new ApiCall(exchange, principal, params, query, admitted, taken)), taken.bytes),
         );
       });
     });
@@ -90,13 +95,12 @@ export class Pipeline {
     });
   }
 
-  #perform(operation: Operation, exchange: Exchange, prepared: PreparedCall): Answer | Promise<Answer> {
+  #once(operation: Operation, exchange: Exchange, call: Call, body: Uint8Array): Answer | Promise<Answer> {
     const key = operation.endpoint.method === 'POST' ? exchange.headers.get('idempotency-key') : '';
-    if (key === '') return this.#limited(operation, exchange, prepared.call);
+    if (key === '') return this.#limited(operation, exchange, call);
     const { method, path, query, address, nowMs } = exchange;
-    const { principal } = prepared.call;
-    const request = { principal, address, method, path, query, key, body: prepared.bytes, nowMs };
-    return performOnce(this.#deps.sql, request, () => this.#limited(operation, exchange, prepared.call)).then((result) => {
+    const request = { principal: call.principal, address, method, path, query, key, body, nowMs };
+    return performOnce(this.#deps.sql, request, () => this.#limited(operation, exchange, call)).then((result) => {
       exchange.replayed = result.replayed;
       return result.answer;
     });
@@ -145,39 +149,54 @@ function accept(exchange: Exchange, name: string, windowS: number, spent: Spent)
   if (!spent.accepted) throw new Failure('RATE_LIMITED', { retryAfterS: spent.retryAfterS });
 }
 
-interface PreparedCall {
-  readonly call: Call;
-  readonly bytes: Uint8Array;
+/** A call as handlers see it. A class, so that what only few handlers ask for is worked out when they ask. */
+class ApiCall {
+  readonly principal: Principal;
+  readonly params: Values;
+  readonly query: Values;
+  readonly body: unknown;
+  readonly bodyText: string | undefined;
+  readonly head: ArtifactHead | undefined;
+  readonly role: Role;
+  readonly ifNoneMatch: string | undefined;
+  readonly #exchange: Exchange;
+
+  constructor(exchange: Exchange, principal: Principal, params: Values | undefined, query: Values, admitted: Admitted, body: TakenBody) {
+    this.principal = principal;
+    this.params = params ?? NO_VALUES;
+    this.query = query;
+    this.body = body.value;
+    this.bodyText = body.text;
+    this.head = admitted.head;
+    this.role = admitted.role;
+    this.ifNoneMatch = exchange.headers.optional('if-none-match');
+    this.#exchange = exchange;
+  }
+
+  get requestId(): string {
+    return this.#exchange.requestId;
+  }
+
+  get ifMatch(): string | undefined {
+    return this.#exchange.headers.optional('if-match');
+  }
+
+  get mediaType(): string | undefined {
+    return this.#exchange.headers.get('content-type').split(';')[0]?.trim().toLowerCase() || undefined;
+  }
+
+  get address(): string {
+    return this.#exchange.address;
+  }
+
+  get nowMs(): number {
+    return this.#exchange.nowMs;
+  }
 }
 
-function callOf(
-  exchange: Exchange,
-  principal: Principal,
-  params: Readonly<Record<string, unknown>> | undefined,
-  query: Readonly<Record<string, unknown>>,
-  admitted: Admitted,
-  body: TakenBody,
-): PreparedCall {
-  const { headers } = exchange;
-  const call = {
-    requestId: exchange.requestId,
-    principal,
-    params: params ?? {},
-    query,
-    body: body.value,
-    bodyText: body.text,
-    mediaType: body === NO_BODY ? undefined : headers.get('content-type').split(';')[0]?.trim().toLowerCase() || undefined,
-    ifMatch: headers.optional('if-match'),
-    ifNoneMatch: headers.optional('if-none-match'),
-    head: admitted.head,
-    role: admitted.role,
-    get address() {
-      return exchange.address;
-    },
-    nowMs: exchange.nowMs,
-  };
-  // Every field was read by the endpoint's own schemas; the table's handlers know their exact types.
-  return { call: call as unknown as Call, bytes: body.bytes };
+/** Every field was read by the endpoint's own schemas; the table's handlers know their exact types. */
+function asCall(call: ApiCall): Call {
+  return call as unknown as Call;
 }
 
 const JSON_TYPES = ['application/json'] as const;

@@ -3,10 +3,13 @@
 const GIVEN = /^[A-Za-z0-9._-]{1,64}$/;
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 const RANDOM_CHARS = 16;
-const COUNTER_CHARS = 8;
+/** The last characters count through all their values; then the characters before them count one further. */
+const ENDINGS = Array.from({ length: 32 ** 2 }, (_, at) => at.toString(32).padStart(2, '0'));
+const BLOCK_CHARS = 6;
 
 let prefix = '';
-let counter = 0;
+let block = 0;
+let ending = ENDINGS.length;
 
 /** The caller's own where it is 1 to 64 safe characters, else a fresh one. */
 export function requestId(given: string): string {
@@ -14,11 +17,19 @@ export function requestId(given: string): string {
 }
 
 function freshRequestId(): string {
-  if (prefix === '' || counter === 32 ** COUNTER_CHARS) {
+  if (ending === ENDINGS.length) startBlock();
+  const id = prefix + ENDINGS[ending];
+  ending += 1;
+  return id;
+}
+
+function startBlock(): void {
+  if (prefix === '' || block === 32 ** BLOCK_CHARS) {
     prefix = 'req_';
     for (const byte of crypto.getRandomValues(new Uint8Array(RANDOM_CHARS))) prefix += ALPHABET[byte & 31];
-    counter = 0;
+    block = 0;
   }
-  counter += 1;
-  return prefix + counter.toString(32).padStart(COUNTER_CHARS, '0');
+  prefix = prefix.slice(0, 4 + RANDOM_CHARS) + block.toString(32).padStart(BLOCK_CHARS, '0');
+  block += 1;
+  ending = 0;
 }
