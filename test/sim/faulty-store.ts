@@ -1,0 +1,70 @@
+/** A MemoryStore whose answers take time and go wrong in every way that a database over a network can. */
+import type { ArtifactBatch, ArtifactImage, ArtifactStore, BatchOutcome, JournalStore } from '../../actors/ports.ts';
+import type { ArtifactId } from '../../protocol/ids.ts';
+import type { MemoryStore } from './memory-store.ts';
+import type { Random } from './random.ts';
+import type { SteppedClock } from './stepped-clock.ts';
+
+/** `straggler`: the caller hears of a failure first, and the commit lands (or is fenced) later. `liar`: only for the test of the tests. */
+type Fate = 'ok' | 'failed' | 'landed' | 'straggler' | 'liar';
+
+export class FaultyStore implements JournalStore, ArtifactStore {
+  readonly #memory: MemoryStore;
+  readonly #clock: SteppedClock;
+  readonly #random: Random;
+  /** Probability of a fault in each operation. */
+  faults: number;
+  /** Acknowledges what is not durable yet, and sometimes never will be. */
+  lies = false;
+
+  constructor(memory: MemoryStore, clock: SteppedClock, random: Random, faults: number) {
+    this.#memory = memory;
+    this.#clock = clock;
+    this.#random = random;
+    this.faults = faults;
+  }
+
+  async commit(batches: readonly ArtifactBatch[]): Promise<readonly BatchOutcome[]> {
+    const fate = this.#fate();
+    await this.#pass();
+    if (fate === 'liar') return batches.map(() => 'committed');
+    if (fate === 'failed') throw new Error('connection refused');
+    if (fate === 'straggler') {
+      this.#clock.after(this.#delayMs() * 10, () => this.#memory.apply(batches));
+      throw new Error('time-out');
+    }
+    const outcomes = this.#memory.apply(batches);
+    await this.#pass();
+    if (fate === 'landed') throw new Error('connection lost');
+    return outcomes;
+  }
+
+  async load(id: ArtifactId): Promise<ArtifactImage | null> {
+    await this.#pass();
+    if (this.#random.chance(this.faults / 2)) throw new Error('connection refused');
+    const image = await this.#memory.load(id);
+    await this.#pass();
+    if (this.#random.chance(this.faults / 2)) throw new Error('connection lost');
+    return image;
+  }
+
+  async readValue(id: ArtifactId, key: string, seq: number): Promise<string | null> {
+    await this.#pass();
+    if (this.#random.chance(this.faults)) throw new Error('connection lost');
+    return this.#memory.readValue(id, key, seq);
+  }
+
+  #fate(): Fate {
+    if (this.lies && this.#random.chance(0.1)) return 'liar';
+    return this.#random.chance(this.faults) ? this.#random.pick(['failed', 'landed', 'straggler'] as const) : 'ok';
+  }
+
+  #delayMs(): number {
+    // Mostly quick, sometimes very slow.
+    return this.#random.chance(0.1) ? 50 + this.#random.integer(500) : this.#random.integer(8);
+  }
+
+  #pass(): Promise<void> {
+    return new Promise((resolve) => this.#clock.after(this.#delayMs(), resolve));
+  }
+}

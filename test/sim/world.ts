@@ -1,0 +1,273 @@
+/** A world of one seed: two nodes over one store that goes wrong, artifacts that move between them, and clients that do as they like. */
+import type { ArtifactActor } from '../../actors/artifact-actor.ts';
+import { applyOperation } from '../../actors/json-operation.ts';
+import { COLD_VALUE_BYTES, type Log, type Placement, type RuntimeMeter } from '../../actors/ports.ts';
+import { ActorRuntime } from '../../actors/runtime.ts';
+import { Failure } from '../../protocol/errors.ts';
+import { type ArtifactId, newId } from '../../protocol/ids.ts';
+import { FaultyStore } from './faulty-store.ts';
+import type { Entry, Seen } from './history.ts';
+import { MemoryStore } from './memory-store.ts';
+import { Random } from './random.ts';
+import { SteppedClock } from './stepped-clock.ts';
+
+export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+export const UNMETERED: RuntimeMeter = { commit: () => undefined, loaded: () => undefined };
+
+const NODES = 2;
+const ARTIFACTS = 3;
+const CLIENTS = 6;
+const CALLS_EACH = 25;
+const KEYS = ['a', 'b', 'c'];
+const COUNTER = 'count';
+const POISON = 'poison';
+const BUG = 'bug';
+// Small enough that actors push each other out of memory.
+const MEMORY_BYTES_MAX = 12_000;
+const IDLE_MS = 400;
+
+/** Who owns what, known to every node at once: what a placement service promises, without its delays. */
+class Ownership {
+  readonly #owners = new Map<ArtifactId, number>();
+  readonly #listeners: ((id: ArtifactId) => void)[] = [];
+
+  ownerOf(id: ArtifactId): number {
+    return this.#owners.get(id) ?? 0;
+  }
+
+  move(id: ArtifactId, to: number): void {
+    const from = this.ownerOf(id);
+    this.#owners.set(id, to);
+    if (from !== to) this.#listeners[from]?.(id);
+  }
+
+  placementOf(node: number): Placement {
+    return {
+      locate: (id) => (this.ownerOf(id) === node ? { here: true } : { here: false, address: String(this.ownerOf(id)) }),
+      claim: (id) => this.ownerOf(id) === node,
+      release: () => undefined,
+      holds: () => true,
+      onLost: (listener) => {
+        this.#listeners[node] = listener;
+      },
+    };
+  }
+}
+
+/** How a world differs from the usual one. */
+export interface WorldOptions {
+  readonly faults: number;
+  /** For the test of the tests: break the store's promises. */
+  readonly lies?: boolean;
+  readonly checksEpochs?: boolean;
+}
+
+export class World {
+  readonly clock = new SteppedClock();
+  readonly memory = new MemoryStore();
+  readonly history: Entry[] = [];
+  readonly artifacts: readonly ArtifactId[];
+  readonly nodes: readonly ActorRuntime[];
+  readonly #random: Random;
+  readonly #store: FaultyStore;
+  readonly #ownership = new Ownership();
+  #values = 0;
+
+  constructor(seed: number, options: WorldOptions) {
+    this.#random = new Random(seed);
+    this.#store = new FaultyStore(this.memory, this.clock, this.#random, options.faults);
+    this.#store.lies = options.lies ?? false;
+    this.memory.checksEpochs = options.checksEpochs ?? true;
+    this.memory.isPoison = (change) => change.kind === 'json.put' && change.value.includes(POISON);
+    this.artifacts = Array.from({ length: ARTIFACTS }, () => newId('artifact'));
+    for (const id of this.artifacts) this.memory.add(id);
+    this.nodes = Array.from({ length: NODES }, (_, node) => this.#node(node));
+  }
+
+  /** Lets all clients make their calls, then ends the faults and asks everything once more. Every call must have been answered. */
+  async run(): Promise<void> {
+    let running = CLIENTS;
+    let failure: unknown;
+    for (let client = 0; client < CLIENTS; client += 1) {
+      this.#client().then(
+        () => {
+          running -= 1;
+        },
+        (error) => {
+          failure ??= error;
+        },
+      );
+    }
+    while (running > 0) {
+      const isMoving = await this.clock.step();
+      if (failure !== undefined) throw failure;
+      if (!isMoving && running > 0) throw new Error('some calls are never answered');
+    }
+    this.#store.faults = 0;
+    this.#store.lies = false;
+    await this.#until(Promise.all(this.artifacts.flatMap((id) => [COUNTER, ...KEYS].map((key) => this.#record(id, key, this.#read(key))))));
+    await this.#until(Promise.all(this.nodes.map((node) => node.stop())));
+    await this.clock.advance(60_000);
+  }
+
+  #node(node: number): ActorRuntime {
+    const placement = this.#ownership.placementOf(node);
+    const ports = { clock: this.clock, store: this.#store, journal: this.#store, placement, meter: UNMETERED, log: SILENT };
+    return new ActorRuntime({ ...ports, idleMs: IDLE_MS, memoryBytesMax: MEMORY_BYTES_MAX });
+  }
+
+  async #until<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const done = work.finally(() => {
+      isDone = true;
+    });
+    done.catch(() => undefined);
+    while (!isDone) if (!(await this.clock.step()) && !isDone) throw new Error('waits for ever');
+    return done;
+  }
+
+  async #client(): Promise<void> {
+    for (let call = 0; call < CALLS_EACH; call += 1) {
+      await this.#pause();
+      const id = this.#random.pick(this.artifacts);
+      const dice = this.#random.next();
+      if (dice < 0.02) this.#ownership.move(id, this.#random.integer(NODES));
+      else if (dice < 0.04) await this.#owner(id).discard(id);
+      // Somebody else takes the epoch and writes nothing: what is in memory is still true, but it can commit nothing any more.
+      else if (dice < 0.06) this.memory.of(id).epoch += 1;
+      else await this.#call(id);
+    }
+  }
+
+  #pause(): Promise<void> {
+    // Mostly bursts, sometimes long enough for an actor to fall asleep.
+    const ms = this.#random.chance(0.1) ? this.#random.integer(2000) : this.#random.integer(6);
+    return new Promise((resolve) => this.clock.after(ms, resolve));
+  }
+
+  #owner(id: ArtifactId): ActorRuntime {
+    return this.nodes[this.#ownership.ownerOf(id)] as ActorRuntime;
+  }
+
+  async #call(id: ArtifactId): Promise<void> {
+    const key = this.#random.pick(KEYS);
+    const dice = this.#random.next();
+    if (dice < 0.35) await this.#record(id, key, this.#read(key));
+    else if (dice < 0.6) await this.#record(id, key, this.#put(key));
+    else if (dice < 0.75) await this.#compareAndSet(id, key);
+    else if (dice < 0.9) await this.#record(id, COUNTER, increment);
+    else if (dice < 0.96) await this.#record(id, key, remove(key));
+    else await this.#record(id, key, bug(key, this.#value(BUG)));
+  }
+
+  async #compareAndSet(id: ArtifactId, key: string): Promise<void> {
+    const seen = await this.#record(id, key, this.#read(key));
+    if (seen.kind !== 'read') return;
+    await this.#pause();
+    await this.#record(id, key, this.#put(key, seen.seq));
+  }
+
+  async #record(id: ArtifactId, key: string, call: (ask: Ask) => Promise<Seen>): Promise<Seen> {
+    const { log } = this.memory.of(id);
+    const asked = { askedMs: this.clock.nowMs(), askedAt: log.length };
+    const runtime = this.#owner(id);
+    const seen = await call(async (turn, prepare) => runtime.ask(id, turn, prepare));
+    this.history.push({ artifactId: id, key, ...asked, answeredMs: this.clock.nowMs(), answeredAt: log.length, seen });
+    return seen;
+  }
+
+  #read(key: string): (ask: Ask) => Promise<Seen> {
+    return async (ask) => {
+      try {
+        return await ask(
+          ({ json }) => {
+            const entry = json.get(key);
+            return { kind: 'read', seq: entry.seq, value: entry.warmText } as const;
+          },
+          ({ json }) => json.warm(key),
+        );
+      } catch (error) {
+        return seenOf(error, '');
+      }
+    };
+  }
+
+  #put(key: string, onlyIf?: number): (ask: Ask) => Promise<Seen> {
+    const value = this.#value(this.#random.chance(0.03) ? POISON : 'fine');
+    const options = {
+      ttlS: this.#random.chance(0.2) ? 1 : undefined,
+      ifMatch: onlyIf === undefined ? undefined : `"${onlyIf.toString(36)}"`,
+    };
+    return async (ask) => {
+      try {
+        return await ask(({ json }) => ({ kind: 'wrote', seq: json.put(key, value, options).entry.seq, value, onlyIf }) as const);
+      } catch (error) {
+        return seenOf(error, value);
+      }
+    };
+  }
+
+  /** Unlike every other, and sometimes too large to stay in memory. */
+  #value(kind: string): string {
+    this.#values += 1;
+    return JSON.stringify(`${kind} ${this.#values}`.padEnd(this.#random.chance(0.1) ? COLD_VALUE_BYTES + 1 : 1));
+  }
+}
+
+type Ask = <T>(turn: (actor: ArtifactActor) => T, prepare?: (actor: ArtifactActor) => Promise<void> | undefined) => Promise<T>;
+
+async function increment(ask: Ask): Promise<Seen> {
+  try {
+    return await ask(({ json }) => {
+      const { entry } = json.patch(COUNTER, {}, (value) => applyOperation(value, { op: 'increment', path: '$', by: 1 }));
+      return { kind: 'added', seq: entry.seq, sum: Number(entry.warmText) } as const;
+    });
+  } catch (error) {
+    return seenOf(error, '');
+  }
+}
+
+function remove(key: string): (ask: Ask) => Promise<Seen> {
+  return async (ask) => {
+    try {
+      return await ask(({ json }) => {
+        json.delete(key, {});
+        return { kind: 'deleted' } as const;
+      });
+    } catch (error) {
+      return seenOf(error, '');
+    }
+  };
+}
+
+/** A turn that has changed something and then fails. */
+function bug(key: string, value: string): (ask: Ask) => Promise<Seen> {
+  return async (ask) => {
+    try {
+      return await ask(({ json }) => {
+        json.put(key, value, {});
+        throw new TypeError(BUG);
+      });
+    } catch (error) {
+      return error instanceof TypeError ? { kind: 'poisoned', value } : seenOf(error, value);
+    }
+  };
+}
+
+/** Anything but an expected failure ends the simulation. */
+function seenOf(error: unknown, value: string): Seen {
+  if (!(error instanceof Failure)) throw error;
+  switch (error.code) {
+    case 'KEY_NOT_FOUND':
+      return { kind: 'absent' };
+    case 'VERSION_CONFLICT':
+      return { kind: 'conflict', seq: error.details.etag === undefined ? undefined : Number.parseInt(error.details.etag.slice(1, -1), 36) };
+    case 'INTERNAL_ERROR':
+      return { kind: 'poisoned', value };
+    case 'UNAVAILABLE':
+    case 'OWNER_MOVED':
+      return { kind: 'unknown' };
+    default:
+      throw error;
+  }
+}
