@@ -1,9 +1,12 @@
 /** What the command line says without any service: help, wrong usage, what cannot be published. */
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildProgram } from '../../src/clients/cli/program.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
+import { runInProcess, shellOf } from './in-process.ts';
 
 let easel: CommandLine;
 let address: string;
@@ -23,36 +26,32 @@ beforeAll(async () => {
 });
 afterAll(() => easel.close());
 
-async function folderOf(name: string, files: Readonly<Record<string, string | Buffer>>): Promise<string> {
-  const folder = join(easel.home, name);
-  await mkdir(folder);
-  for (const [path, content] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), content);
-  }
-  return folder;
-}
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runInProcess(args, { HOME: easel.home, EASEL_URL: address, ...env });
 
 describe('help', () => {
   it('guides a newcomer: the page is the same without arguments, as help and as --help', async () => {
-    const pages = await Promise.all([[], ['help'], ['--help']].map((args) => easel.run(args)));
-    expect(pages.map(({ code, err }) => [code, err])).toEqual([
-      [0, ''],
-      [0, ''],
-      [0, ''],
-    ]);
-    expect(new Set(pages.map(({ out }) => out)).size).toBe(1);
-    await expect(pages[0]?.out).toMatchFileSnapshot('fixtures/help.txt');
+    const pages = await Promise.all([[], ['help'], ['--help']].map((args) => run(args)));
+    const [first] = pages;
+    expect(pages).toEqual(Array(3).fill({ code: 0, out: first?.out, err: '' }));
+    await expect(first?.out).toMatchFileSnapshot('fixtures/help.txt');
   });
 
-  it('has examples for every command', async () => {
-    const names = ['publish', 'ls', 'open', 'visibility', 'export', 'import', 'delete', 'restore', 'versions', 'rollback', 'pin', 'unpin'];
-    const more = ['login', 'logout', 'whoami', 'data get', 'data ls', 'data set', 'data patch', 'data rm'];
-    const guide = (await easel.run(['help'])).out;
-    for (const name of [...names, ...more]) {
-      const { code, out } = await easel.run([...name.split(' '), '--help']);
-      expect({ name, code, hasExample: out.includes(`  easel ${name}`) }).toEqual({ name, code: 0, hasExample: true });
-      expect(guide).toContain(`  ${name.split(' ')[0]} `);
+  it('is printed by the built program too', async () => {
+    expect(await easel.run([])).toEqual(await run([]));
+  });
+
+  it('has a description and examples for every command', async () => {
+    const leaves = (command: Command): Command[] => (command.commands.length === 0 ? [command] : command.commands.flatMap(leaves));
+    const program = buildProgram(shellOf({}).shell, false);
+    const names = leaves(program).map((command) =>
+      command.parent === program ? command.name() : `${command.parent?.name()} ${command.name()}`,
+    );
+    expect(names.length).toBe(20);
+    for (const name of names) {
+      const { code, out } = await run([...name.split(' '), '--help']);
+      const found = { code, hasExample: out.includes(`\n  easel ${name}`), hasDescription: /^Usage: .*\n\n[A-Z]/.test(out) };
+      expect({ name, ...found }).toEqual({ name, code: 0, hasExample: true, hasDescription: true });
     }
   });
 });
@@ -76,13 +75,13 @@ describe('wrong usage exits with 2 and says how to go on', () => {
     [['whoami', '--url', 'ftp://x'], 'not an address of a server'],
     [['publish', 'nowhere'], 'There is no folder or file "nowhere"'],
   ])('%j', async (args, words) => {
-    const { code, out, err } = await easel.run(args);
+    const { code, out, err } = await run(args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(words);
   });
 
   it('prints it as one JSON document on standard error with --json', async () => {
-    const { code, out, err } = await easel.run(['rollback', 'yesterday', '--json']);
+    const { code, out, err } = await run(['rollback', 'yesterday', '--json']);
     expect({ code, out, report: JSON.parse(err) }).toEqual({
       code: 2,
       out: '',
@@ -105,30 +104,31 @@ describe('a folder that cannot be published is refused before anything is sent',
     ['unbuilt', { 'src/a.ts': '', 'dist/index.html': '' }, 'easel publish '],
     ['large', { 'index.html': '', 'film.mp4': Buffer.alloc(25 * 1024 * 1024 + 1) }, 'film.mp4 has 25 MB'],
   ])('%s', async (name, files, words) => {
-    await folderOf(name, files);
-    const { code, err } = await easel.run(['publish', name]);
+    await mkdir(join(easel.home, name));
+    await easel.write(Object.fromEntries(Object.entries(files).map(([path, content]) => [`${name}/${path}`, content])));
+    const { code, err } = await run(['publish', join(easel.home, name)]);
     expect(code).toBe(2);
     expect(err).toContain(words);
   });
 
   it('more than 1000 files', async () => {
-    const files = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`${index}.txt`, '']));
-    await folderOf('many', files);
-    const { code, err } = await easel.run(['publish', 'many']);
+    const files = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`many/${index}.txt`, '']));
+    await easel.write(files);
+    const { code, err } = await run(['publish', join(easel.home, 'many')]);
     expect(code).toBe(2);
     expect(err).toContain('more than 1000 files');
   });
 
   it('a file that is no page', async () => {
-    await writeFile(join(easel.home, 'notes.txt'), 'x');
-    const { code, err } = await easel.run(['publish', 'notes.txt']);
+    await easel.write({ 'notes.txt': 'x' });
+    const { code, err } = await run(['publish', join(easel.home, 'notes.txt')]);
     expect(code).toBe(2);
     expect(err).toContain('neither a folder nor an .html file');
   });
 
   it('an entry that is not there', async () => {
-    await folderOf('entry', { 'index.html': '' });
-    const { code, err } = await easel.run(['publish', 'entry', '--entry', 'start.html']);
+    await easel.write({ 'entry/index.html': '' });
+    const { code, err } = await run(['publish', join(easel.home, 'entry'), '--entry', 'start.html']);
     expect(code).toBe(2);
     expect(err).toContain('no file "start.html"');
   });
@@ -136,7 +136,7 @@ describe('a folder that cannot be published is refused before anything is sent',
 
 describe('surroundings', () => {
   it('exits with 7 and a fix when nobody listens', async () => {
-    const { code, err } = await easel.run(['whoami']);
+    const { code, err } = await run(['whoami']);
     expect(code).toBe(7);
     expect(err).toContain(`${address}. Nothing is listening there.`);
     expect(err).toContain('Start the service');
@@ -149,18 +149,16 @@ describe('surroundings', () => {
   });
 
   it('names a credentials file that is broken', async () => {
-    const folder = join(easel.home, 'broken', 'easel');
-    await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, 'credentials.json'), '{"token":');
-    const { code, err } = await easel.run(['whoami'], { env: { XDG_CONFIG_HOME: join(easel.home, 'broken') } });
+    await easel.write({ 'broken/easel/credentials.json': '{"token":' });
+    const { code, err } = await run(['whoami'], { XDG_CONFIG_HOME: join(easel.home, 'broken') });
     expect(code).toBe(2);
-    expect(err).toContain(join(folder, 'credentials.json'));
+    expect(err).toContain(join(easel.home, 'broken/easel/credentials.json'));
   });
 
   it('says which symbolic links it leaves out, as they may lead out of the folder', async () => {
-    const folder = await folderOf('links', { 'index.html': '' });
-    await symlink('/etc/hostname', join(folder, 'host.txt'));
-    const { err } = await easel.run(['publish', 'links']);
+    await easel.write({ 'links/index.html': '' });
+    await symlink('/etc/hostname', join(easel.home, 'links/host.txt'));
+    const { err } = await run(['publish', join(easel.home, 'links')]);
     expect(err).toContain('Left out 1 symbolic link.');
   });
 });

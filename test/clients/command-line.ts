@@ -1,8 +1,8 @@
 /** Runs the built `easel` as a child process with a home folder of its own. */
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { services } from '../support/services.ts';
 
@@ -16,13 +16,15 @@ interface RunOptions {
   readonly cwd?: string;
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Sent a SIGINT as soon as this appears on standard error. */
-  readonly interruptAt?: string;
+  /** Given a function that presses Ctrl-C. */
+  readonly onStart?: (interrupt: () => void) => void;
 }
 
 export interface CommandLine {
   /** The user's home; also where tests put their folders. */
   readonly home: string;
+  /** Writes files below the home folder. */
+  write(files: Readonly<Record<string, string | Buffer>>): Promise<void>;
   run(args: readonly string[], options?: RunOptions): Promise<Run>;
   /** With --json; expects exit code 0 and nothing on standard error. */
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into documents of every command.
@@ -32,7 +34,7 @@ export interface CommandLine {
 
 export async function commandLine(url?: string): Promise<CommandLine> {
   const home = await mkdtemp(join(tmpdir(), 'easel-cli-'));
-  const run = (args: readonly string[], { cwd = home, input = '', env = {}, interruptAt }: RunOptions = {}): Promise<Run> =>
+  const run = (args: readonly string[], { cwd = home, input = '', env = {}, onStart }: RunOptions = {}): Promise<Run> =>
     new Promise((resolve, reject) => {
       const base = { PATH: process.env.PATH ?? '', HOME: home, ...(url === undefined ? {} : { EASEL_URL: url }), ...env };
       const child = spawn(process.execPath, [process.env.EASEL_TEST_CLI ?? join(services().builtDir, 'cli.js'), ...args], {
@@ -46,15 +48,21 @@ export async function commandLine(url?: string): Promise<CommandLine> {
       });
       child.stderr.on('data', (chunk: Buffer) => {
         err += chunk.toString();
-        if (interruptAt !== undefined && err.includes(interruptAt)) child.kill('SIGINT');
       });
       child.once('error', reject);
+      onStart?.(() => child.kill('SIGINT'));
       child.once('close', (code) => resolve({ code, out, err }));
       child.stdin.end(input);
     });
   return {
     home,
     run,
+    write: async (files) => {
+      for (const [path, content] of Object.entries(files)) {
+        await mkdir(dirname(join(home, path)), { recursive: true });
+        await writeFile(join(home, path), content);
+      }
+    },
     json: async (args, options) => {
       const done = await run([...args, '--json'], options);
       expect(done).toMatchObject({ code: 0, err: '' });
