@@ -1,16 +1,12 @@
 /** The daily sweep: what has had its time is removed for good. Safe beside publishes and beside another sweep. */
-import type { Timer } from '../../actors/ports.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import { RETENTION_MS } from './artifact-rows.ts';
 import type { Queries, ServiceDeps } from './deps.ts';
 
-const DAY_MS = 24 * 3600 * 1000;
-/** Soon after the start, so that a service that is restarted every day sweeps too. */
-const FIRST_SWEEP_MS = 60_000;
 /** An object is stored before the row that names it: younger ones may just be waiting for theirs. */
-const OBJECT_GRACE_MS = DAY_MS;
+const OBJECT_GRACE_MS = 24 * 3600 * 1000;
 const ROWS_AT_ONCE = 100;
 
 export interface SweepReport {
@@ -22,88 +18,45 @@ export interface SweepReport {
   readonly tokens: number;
 }
 
-type Deps = Pick<ServiceDeps, 'sql' | 'clock' | 'objects' | 'notices' | 'log'>;
+type Deps = Pick<ServiceDeps, 'sql' | 'clock' | 'objects' | 'notices'>;
 
-export class DailySweep {
-  readonly #deps: Deps;
-  #timer: Timer | null = null;
-  #running: Promise<void> = Promise.resolve();
-  #stopped = false;
+/** One sweep. `signal` ends it between two steps; what is left is the next one's. */
+export async function sweep(deps: Deps, signal: AbortSignal): Promise<SweepReport> {
+  const { sql, clock } = deps;
+  const nowMs = clock.nowMs();
+  return {
+    artifacts: await purgeArtifacts(deps, nowMs - RETENTION_MS, signal),
+    uploads: await deleteExpiredUploads(sql, nowMs),
+    previewLinks: await deleteExpiredLinks(sql, nowMs),
+    idempotencyRecords: await deleteOldRecords(sql, nowMs - LIMITS.idempotencyTtlMs),
+    tokens: await deleteDeadTokens(sql, nowMs - RETENTION_MS),
+    // Last: the rows removed above may have been the only ones to name them.
+    objects: await removeOrphans(deps, nowMs - OBJECT_GRACE_MS, signal),
+  };
+}
 
-  constructor(deps: Deps) {
-    this.#deps = deps;
+async function purgeArtifacts(deps: Deps, deletedBeforeMs: number, signal: AbortSignal): Promise<number> {
+  let purged = 0;
+  while (!signal.aborted) {
+    const rows = await purgeSome(deps.sql, deletedBeforeMs);
+    purged += rows.length;
+    for (const row of rows) deps.notices.emit({ artifactId: row.id, slugs: [], kind: 'gone' });
+    if (rows.length < ROWS_AT_ONCE) break;
   }
+  return purged;
+}
 
-  start(): void {
-    this.#schedule(FIRST_SWEEP_MS);
-  }
-
-  /** Starts no further sweep and waits for a running one to reach the end of its current step. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#running;
-  }
-
-  /** One sweep, now. */
-  async run(): Promise<SweepReport> {
-    const { sql, clock } = this.#deps;
-    const nowMs = clock.nowMs();
-    return {
-      artifacts: await this.#purgeArtifacts(nowMs - RETENTION_MS),
-      uploads: await deleteExpiredUploads(sql, nowMs),
-      previewLinks: await deleteExpiredLinks(sql, nowMs),
-      idempotencyRecords: await deleteOldRecords(sql, nowMs - LIMITS.idempotencyTtlMs),
-      tokens: await deleteDeadTokens(sql, nowMs - RETENTION_MS),
-      objects: await this.#removeOrphans(nowMs - OBJECT_GRACE_MS),
-    };
-  }
-
-  #schedule(delayMs: number): void {
-    if (this.#stopped) return;
-    this.#timer = this.#deps.clock.after(delayMs, () => {
-      this.#running = this.#sweepAndReport();
-    });
-  }
-
-  async #sweepAndReport(): Promise<void> {
-    try {
-      const report = await this.run();
-      this.#deps.log.info({ ...report }, 'swept');
-    } catch (error) {
-      // Nothing is half done: each step is a transaction of its own, and tomorrow's sweep takes up what is left.
-      this.#deps.log.error({ error: String(error) }, 'sweep failed');
+async function removeOrphans(deps: Deps, storedBeforeMs: number, signal: AbortSignal): Promise<number> {
+  let removed = 0;
+  let orphans = await findOrphans(deps.sql, storedBeforeMs, Buffer.alloc(0));
+  while (orphans.length > 0) {
+    for (const sha256 of orphans) {
+      if (signal.aborted) return removed;
+      if (await deps.sql.begin((tx) => removeOrphan(tx, deps.objects, sha256, storedBeforeMs))) removed += 1;
     }
-    this.#schedule(DAY_MS);
+    orphans = await findOrphans(deps.sql, storedBeforeMs, orphans.at(-1) ?? Buffer.alloc(0));
   }
-
-  async #purgeArtifacts(deletedBeforeMs: number): Promise<number> {
-    let purged = 0;
-    while (!this.#stopped) {
-      const rows = await purgeSome(this.#deps.sql, deletedBeforeMs);
-      purged += rows.length;
-      for (const row of rows) this.#deps.notices.emit({ artifactId: row.id, slugs: [], kind: 'gone' });
-      if (rows.length < ROWS_AT_ONCE) break;
-    }
-    return purged;
-  }
-
-  async #removeOrphans(storedBeforeMs: number): Promise<number> {
-    let removed = 0;
-    let after: Buffer = Buffer.alloc(0);
-    while (!this.#stopped) {
-      const orphans = await findOrphans(this.#deps.sql, storedBeforeMs, after);
-      for (const sha256 of orphans) {
-        if (this.#stopped) break;
-        const gone = await this.#deps.sql.begin((tx) => removeOrphan(tx, this.#deps.objects, sha256, storedBeforeMs));
-        if (gone) removed += 1;
-      }
-      const last = orphans.at(-1);
-      if (last === undefined) break;
-      after = last;
-    }
-    return removed;
-  }
+  return removed;
 }
 
 function purgeSome(sql: Queries, deletedBeforeMs: number): Promise<{ id: ArtifactId }[]> {
