@@ -1,12 +1,16 @@
 /** What the contests of the suite `http` are held on: one database, Easel and its peers as processes, an account, a page. */
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { startEasel } from './easel-process.ts';
 import { artifactId, type BenchDatabase, seedArtifacts } from './fixture.ts';
 import type { GeneratorName } from './load.ts';
 import type { FastifyPeerSettings } from './peers/fastify.ts';
 import type { RawAnswers } from './peers/raw.ts';
 import { freePort, type Server, startServer } from './processes.ts';
+import { wake } from './wake.ts';
 
 export const RAW = 'raw uWebSockets.js';
 export const FASTIFY = 'Fastify + postgres';
@@ -48,8 +52,8 @@ export async function setStage(plan: StagePlan, servers: Server[]): Promise<Stag
   servers.push(easel);
   const { token, userId } = await newAccount(easel);
   await seedArtifacts(database.sql, userId, 0, ARTIFACTS);
-  const pageHost = await publishPage(easel, token);
   const sample = await get(easel, `/v1/data/${artifactId(0)}/json/k0`, { authorization: `Bearer ${token}` });
+  const pageHost = await publishPage(easel, token);
   const rawPort = await freePort();
   const raw = await startPeer(RAW, 'peer-raw', folder, rawPort, { port: rawPort, json: sample, html: PAGE } satisfies RawAnswers);
   servers.push(raw);
@@ -57,6 +61,7 @@ export async function setStage(plan: StagePlan, servers: Server[]): Promise<Stag
   const settings = { port, databaseUrl: database.url, pool: POOL } satisfies FastifyPeerSettings;
   const fastify = await startPeer(FASTIFY, 'peer-fastify', folder, port, settings);
   servers.push(fastify);
+  for (const server of [easel, fastify]) await wake(server, token, 0, ARTIFACTS);
   return { ...plan, easel, raw, fastify, token, pageHost };
 }
 
@@ -88,17 +93,21 @@ async function publishPage(easel: Server, token: string): Promise<string> {
       files: [{ path: 'index.html', content: PAGE, mime: 'text/html', encoding: 'utf8' }],
     }),
   });
-  const text = await answer.text();
-  if (answer.status !== 200) throw new Error(`Not published: ${answer.status} ${text}`);
-  const published = JSON.parse(text) as { deployment: { url: string } };
-  return new URL(published.deployment.url).host;
+  const said = await answer.text();
+  if (answer.status !== 200) throw new Error(`Not published: ${answer.status} ${said}`);
+  const published = JSON.parse(said) as { deployment: { url: string } };
+  const { host } = new URL(published.deployment.url);
+  if ((await get(easel, '/', { host })) !== PAGE) throw new Error('The page is not served as it was published.');
+  return host;
 }
 
+/** With node:http, because fetch does not let a caller choose the Host header. */
 async function get(server: Server, path: string, headers: Record<string, string>): Promise<string> {
-  const answer = await fetch(server.origin + path, { headers });
-  const text = await answer.text();
-  if (answer.status !== 200) throw new Error(`${server.name} answered ${path} with ${answer.status}: ${text}`);
-  return text;
+  const asked = request(server.origin + path, { headers, agent: false }).end();
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  const body = await text(answer);
+  if (answer.statusCode !== 200) throw new Error(`${server.name} answered ${path} with ${answer.statusCode}: ${body}`);
+  return body;
 }
 
 /** A plausible page of exactly `bytes` ASCII bytes. */

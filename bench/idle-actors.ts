@@ -1,10 +1,8 @@
 /** What an artifact costs that is awake and idle: memory before and after waking some thousand of them, dead objects collected. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { artifactId } from './fixture.ts';
 import type { Server } from './processes.ts';
-
-const CONCURRENCY = 32;
+import { wake } from './wake.ts';
 
 export interface ActorMemory {
   readonly actors: number;
@@ -34,19 +32,6 @@ export async function measureIdleActors(server: Server, token: string, first: nu
     heapBytesEach: (after.heapBytes - before.heapBytes) / actors,
     residentBytesEach: (after.residentBytes - before.residentBytes) / actors,
   };
-}
-
-async function wake(server: Server, token: string, first: number, count: number): Promise<void> {
-  let next = first;
-  const worker = async () => {
-    while (next < first + count) {
-      const id = artifactId(next++);
-      const answer = await fetch(`${server.origin}/v1/data/${id}/json/k0`, { headers: { authorization: `Bearer ${token}` } });
-      await answer.arrayBuffer();
-      if (answer.status !== 200) throw new Error(`Waking ${id} was answered with ${answer.status}.`);
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }
 
 async function memoryOf(server: Server): Promise<Memory> {
