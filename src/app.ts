@@ -9,6 +9,7 @@ import { type Config, deriveConfig, type Settings } from './config.ts';
 import { ContentServer } from './content/server.ts';
 import type { ServiceHandlers } from './edge/dispatcher.ts';
 import { startEdge } from './edge/server.ts';
+import { startDailyJobs } from './jobs.ts';
 import { createLog } from './log.ts';
 import { Metrics } from './metrics.ts';
 import { accountHandlers, createAccount } from './services/accounts.ts';
@@ -20,7 +21,7 @@ import { jsonKeyHandlers } from './services/json-keys.ts';
 import { ArtifactNotices } from './services/notices.ts';
 import { previewLinkHandlers } from './services/preview-links.ts';
 import { publishHandlers } from './services/publish/handlers.ts';
-import { DailySweep } from './services/sweep.ts';
+import { sweep } from './services/sweep.ts';
 import { tokenHandlers } from './services/token-handlers.ts';
 import { TokenService } from './services/tokens.ts';
 import { trashHandlers } from './services/trash.ts';
@@ -111,14 +112,13 @@ async function compose(settings: Settings, { clock, log, database, objects }: Fo
     metrics,
     log,
   });
-  const sweep = new DailySweep(deps);
-  sweep.start();
+  const jobs = startDailyJobs([{ name: 'sweep', run: (signal) => sweep(deps, signal) }], log);
 
   const drain = async () => {
     edge.stopListening();
     await edge.idle();
     edge.close();
-    await sweep.stop();
+    await jobs.stop();
     await content.close();
     await runtime.stop();
     await tokens.stop();
