@@ -50,41 +50,27 @@ export function brokenGuarantees(history: readonly Entry[], store: MemoryStore):
 /** A change that a call reports must be in the log, have been made while the call ran, and have been durable when it was answered. */
 function contradiction(entry: Entry, log: readonly Change[]): string | undefined {
   const { seen, key } = entry;
+  const atSomeTime = (holds: (current: Put | undefined) => boolean) => sometime(entry, (at) => holds(before(log, key, at + 1)));
   switch (seen.kind) {
-    case 'wrote': {
-      if (!isDurable(entry, log, seen.seq, seen.value)) return 'an acknowledged write is lost';
-      if (seen.onlyIf !== undefined && before(log, key, seen.seq)?.seq !== seen.onlyIf) return 'a conditional write went over another';
-      return seen.seq <= entry.askedAt ? 'a write took a place that was taken' : undefined;
-    }
-    case 'added': {
-      const change = durable(entry, log, seen.seq);
-      if (change?.kind !== 'json.put' || change.key !== key || change.value !== String(seen.sum))
-        return 'an acknowledged increment is lost';
-      const previous = before(log, key, seen.seq);
-      return seen.sum === Number(previous?.value ?? 0) + 1 ? undefined : 'an increment did not count what was there';
-    }
+    case 'wrote':
+      return contradictionOfWrite(entry, seen, log);
+    case 'added':
+      if (!isDurable(entry, log, seen.seq, String(seen.sum))) return 'an acknowledged increment is lost';
+      return seen.sum === Number(before(log, key, seen.seq)?.value ?? 0) + 1 ? undefined : 'an increment did not count what was there';
     case 'deleted':
-      return sometime(entry, (at) => log[at]?.kind === 'json.delete' && log[at]?.key === key)
+      return sometime(entry, (at) => isDelete(log[at], key)) ? undefined : 'an acknowledged delete is lost';
+    case 'read':
+      return atSomeTime((current) => isSame(current, seen) && !isOver(current, entry.askedMs))
         ? undefined
-        : 'an acknowledged delete is lost';
-    case 'read': {
-      const isThere = sometime(entry, (at) => {
-        const current = before(log, key, at + 1);
-        return current?.seq === seen.seq && current.value === seen.value && !isOver(current, entry.askedMs);
-      });
-      return isThere ? undefined : 'a reader saw what was not there';
-    }
-    case 'absent': {
-      const isAbsent = sometime(entry, (at) => {
-        const current = before(log, key, at + 1);
-        return current === undefined || isOver(current, entry.answeredMs);
-      });
-      return isAbsent ? undefined : 'a reader missed what was there';
-    }
-    case 'conflict': {
-      const wasThere = sometime(entry, (at) => before(log, key, at + 1)?.seq === seen.seq);
-      return seen.seq === undefined || wasThere ? undefined : 'a conflict named what was not there';
-    }
+        : 'a reader saw what was not there';
+    case 'absent':
+      return atSomeTime((current) => current === undefined || isOver(current, entry.answeredMs))
+        ? undefined
+        : 'a reader missed what was there';
+    case 'conflict':
+      return seen.seq === undefined || atSomeTime((current) => current?.seq === seen.seq)
+        ? undefined
+        : 'a conflict named what was not there';
     case 'poisoned':
       return log.some((change) => change.kind === 'json.put' && change.value === seen.value) ? 'a refused write was stored' : undefined;
     case 'unknown':
@@ -94,10 +80,25 @@ function contradiction(entry: Entry, log: readonly Change[]): string | undefined
   }
 }
 
+function contradictionOfWrite(entry: Entry, seen: Extract<Seen, { kind: 'wrote' }>, log: readonly Change[]): string | undefined {
+  if (!isDurable(entry, log, seen.seq, seen.value)) return 'an acknowledged write is lost';
+  if (seen.seq <= entry.askedAt) return 'a write took a place that was taken';
+  const isAsWanted = seen.onlyIf === undefined || before(log, entry.key, seen.seq)?.seq === seen.onlyIf;
+  return isAsWanted ? undefined : 'a conditional write went over another';
+}
+
 /** Whether the write that a call reports was in the log when the call was answered. */
 function isDurable(entry: Entry, log: readonly Change[], seq: number, value: string): boolean {
   const change = seq <= entry.answeredAt ? log[seq - 1] : undefined;
   return change?.kind === 'json.put' && change.key === entry.key && change.value === value;
+}
+
+function isDelete(change: Change | undefined, key: string): boolean {
+  return change?.kind === 'json.delete' && change.key === key;
+}
+
+function isSame(current: Put | undefined, seen: { readonly seq: number; readonly value: string }): current is Put {
+  return current?.seq === seen.seq && current.value === seen.value;
 }
 
 /** Whether it holds after some number of changes between question and answer. */
