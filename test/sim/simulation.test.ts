@@ -4,7 +4,7 @@ import { brokenGuarantees } from './history.ts';
 import { World, type WorldOptions } from './world.ts';
 
 const FIRST_SEED = Number(process.env.SIM_SEED ?? 1);
-const SEEDS = process.env.SIM_SEED === undefined ? Number(process.env.SIM_SEEDS ?? 800) : 1;
+const SEEDS = process.env.SIM_SEED === undefined ? Number(process.env.SIM_SEEDS ?? 600) : 1;
 
 async function live(seed: number, options: WorldOptions): Promise<World> {
   const world = new World(seed, options);
