@@ -14,7 +14,7 @@ export interface Clock {
 }
 
 /** One change of an artifact, numbered by its actor. `seq` rises by one with every change of that artifact. */
-export type Change = { readonly seq: number } & JsonChange;
+export type Change = { readonly seq: number } & (JsonChange | TableChange | BlobChange);
 
 export type JsonChange =
   /** `value` is the JSON text; times are Unix ms. */
@@ -26,7 +26,46 @@ export type JsonChange =
       readonly updatedAtMs: number;
       readonly expiresAtMs: number | null;
     }
-  | { readonly kind: 'json.delete'; readonly key: string };
+  | { readonly kind: 'json.delete'; readonly key: string; readonly atMs: number };
+
+/** A value of an indexed column: numbers and strings are ordered, booleans only compared. */
+export type IndexedValue = number | string | boolean;
+
+export type TableChange =
+  /** Made by the first insert or by a schema. `schema` is its JSON text, null for none. */
+  | { readonly kind: 'table.put'; readonly table: string; readonly schema: string | null; readonly createdAtMs: number; readonly updatedAtMs: number }
+  /** All its rows with it. */
+  | { readonly kind: 'table.drop'; readonly table: string; readonly atMs: number }
+  | {
+      readonly kind: 'row.put';
+      readonly table: string;
+      readonly rowId: string;
+      /** The row's fields as JSON text, without id and times. */
+      readonly data: string;
+      /** Seq of the insert of this row; equal to `seq` when this is it. */
+      readonly createdSeq: number;
+      readonly createdAtMs: number;
+      readonly updatedAtMs: number;
+      /** Rows of the table after this change. */
+      readonly rowCount: number;
+      /** Of the columns that the schema calls indexed or unique; replaces what was there for this row. */
+      readonly indexed: readonly (readonly [column: string, value: IndexedValue])[];
+    }
+  | { readonly kind: 'row.delete'; readonly table: string; readonly rowId: string; readonly rowCount: number; readonly atMs: number };
+
+export type BlobChange =
+  | {
+      readonly kind: 'blob.put';
+      readonly blobId: string;
+      readonly filename: string;
+      readonly mimeType: string;
+      readonly sizeBytes: number;
+      /** Lowercase hex. */
+      readonly sha256: string;
+      readonly createdBy: string | null;
+      readonly createdAtMs: number;
+    }
+  | { readonly kind: 'blob.delete'; readonly blobId: string; readonly atMs: number };
 
 /** What one actor asks to commit: its changes in order, written only while `epoch` is still the artifact's owner epoch. */
 export interface ArtifactBatch {
@@ -68,6 +107,26 @@ export interface ArtifactImage {
   /** Of the last committed change; 0 when there is none. */
   readonly seq: number;
   readonly keys: readonly StoredKey[];
+  readonly tables: readonly StoredTable[];
+  readonly blobs: readonly StoredBlob[];
+}
+
+export interface StoredTable {
+  readonly name: string;
+  /** JSON text of the schema, or null. */
+  readonly schema: string | null;
+  readonly rowCount: number;
+  readonly seq: number;
+  readonly createdAtMs: number;
+}
+
+export interface StoredBlob {
+  readonly id: string;
+  readonly filename: string;
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  readonly createdAtMs: number;
 }
 
 export interface ArtifactStore {
