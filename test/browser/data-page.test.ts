@@ -1,12 +1,11 @@
 /** A page that keeps data: its script speaks to its own artifact's data on its own origin. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createClient } from '../../src/clients/sdk.ts';
+import { clientOf, publishSite } from '../content/publishing.ts';
 import { wire } from '../content/wire.ts';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
 import { describeWith } from '../support/services.ts';
 import { launchBrowser, visit } from './browser.ts';
-import { publishSite } from './site.ts';
 
 /** A visitors' counter, as a newcomer would write it. */
 const PAGE = `<!doctype html><html><head><meta charset="utf-8"><title>Counter</title></head><body>
@@ -45,14 +44,12 @@ describeWith('chromiumPath')('a page that keeps data', () => {
 
   it('writes and reads its keys from its own origin, for every visitor, and never has a cookie', async () => {
     const { token } = await easel.newUser('pro');
-    const client = createClient({ baseUrl: easel.baseUrl, token });
+    const client = clientOf(easel, token);
     const target = { slug: 'counter', visibility: 'public' } as const;
     const first = await publishSite(client, new Map([['index.html', Buffer.from('coming')]]), target);
     const page = Buffer.from(PAGE.replace('ARTIFACT_ID', first.artifactId));
     await publishSite(client, new Map([['index.html', page]]), { artifact_id: first.artifactId });
-    await client.call('artifacts.get', { params: { id: first.artifactId as never } }); // TMP
     await client.call('artifacts.update', { params: { id: first.artifactId as never }, body: { allow_anon_write: true } });
-    await client.call('artifacts.get', { params: { id: first.artifactId as never } }); // TMP
     await client.call('json.put', { params: { artifactId: first.artifactId as never, key: 'visits' }, body: 41 });
 
     const origin = new URL(first.url).origin;
@@ -76,8 +73,7 @@ describeWith('chromiumPath')('a page that keeps data', () => {
 
   it('reaches no other artifact and nothing else of the API from there', async () => {
     const { token } = await easel.newUser('pro');
-    const client = createClient({ baseUrl: easel.baseUrl, token });
-    await client.call('accounts.me'); // TMP
+    const client = clientOf(easel, token);
     const site = new Map([['index.html', Buffer.from('x')]]);
     const mine = await publishSite(client, site, { slug: 'mine-here', visibility: 'public' });
     const other = await publishSite(client, site, { slug: 'other-there', visibility: 'public' });

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type Client, createClient } from '../../src/clients/sdk.ts';
+import type { Client } from '../../src/clients/sdk.ts';
+import { clientOf, type Publication, publishSite, revealDemo } from '../content/publishing.ts';
 import { wire } from '../content/wire.ts';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
 import { describeWith } from '../support/services.ts';
 import { launchBrowser, visit } from './browser.ts';
-import { type Publication, publishSite, revealDemo } from './site.ts';
 
 /** The part of reveal.js that the tests speak to, inside the page. */
 interface Reveal {
@@ -43,7 +43,7 @@ describeWith('chromiumPath')('the demo of reveal.js, published and opened in Chr
   beforeAll(async () => {
     [easel, browser] = await Promise.all([startTestEasel(), launchBrowser()]);
     const { token } = await easel.newUser('pro');
-    client = createClient({ baseUrl: easel.baseUrl, token });
+    client = clientOf(easel, token);
     published = await publishSite(client, demo, { slug: 'reveal-demo', name: 'reveal.js', entrypoint: 'demo.html', visibility: 'public' });
   });
   afterAll(async () => {
@@ -127,7 +127,6 @@ describeWith('chromiumPath')('the demo of reveal.js, published and opened in Chr
     expect(await heading.textContent()).toMatch(/the second version/i);
 
     const params = { id: published.artifactId } as never;
-    await client.call('artifacts.get', { params }); // TMP
     await client.call('versions.rollback', { params, body: { version_id: published.versionId as never } });
     await page.reload();
     await ready(page);
@@ -141,11 +140,9 @@ describeWith('chromiumPath')('the demo of reveal.js, published and opened in Chr
     try {
       const exported = await client.call('artifacts.export', { params: { id: published.artifactId } as never });
       const { token } = await elsewhere.newUser('pro');
-      const there = createClient({ baseUrl: elsewhere.baseUrl, token });
-      await there.call('accounts.me'); // TMP
+      const there = clientOf(elsewhere, token);
       const imported = await there.call('artifacts.import', { query: { slug: 'moved-here' }, body: exported.body as Uint8Array });
       const { artifact, deployment } = imported.body;
-      await there.call('artifacts.get', { params: { id: artifact.id } as never }); // TMP
       await there.call('artifacts.update', { params: { id: artifact.id } as never, body: { visibility: 'public' } });
       const { page, troubles } = await open(deployment.url);
       await ready(page);
