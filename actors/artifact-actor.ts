@@ -12,7 +12,7 @@ interface Waiter {
   readonly refuse: (failure: Failure) => void;
 }
 
-// The object, its parts and its place in the directory, measured by test/actors/footprint.mjs.
+// The object, its parts and its place in the directory, measured by test/actors/footprint.test.ts.
 const ACTOR_BYTES = 900;
 // What a change weighs in the backlog beside its value.
 const CHANGE_BYTES = 200;

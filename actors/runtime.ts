@@ -37,6 +37,8 @@ const ATTEMPTS_MAX = 5;
 const LOADS_MAX = 2000;
 // Making room goes on to here, so that the next load does not have to begin again.
 const MEMORY_KEPT = 0.9;
+// Where too little could leave, it is tried again after so much more has come: looking through all actors at every turn would cost more than it finds.
+const MEMORY_STEP = 0.01;
 
 type Turn<T> = (actor: ArtifactActor) => T;
 type Prepare = (actor: ArtifactActor) => Promise<void> | undefined;
@@ -56,6 +58,7 @@ export class ActorRuntime {
   /** Apart from the actors: to discard one must not give its callers a new minute. */
   readonly #windows = new Map<ArtifactId, CallWindow>();
   #residentBytes = 0;
+  #makeRoomAbove: number;
   #waiting = 0;
   #sweeps = 0;
   #sweepTimer: Timer | undefined;
@@ -65,6 +68,7 @@ export class ActorRuntime {
     this.#deps = deps;
     this.#placement = deps.placement;
     this.#clock = deps.clock;
+    this.#makeRoomAbove = deps.memoryBytesMax;
     this.#committer = new Committer<ArtifactActor>({
       ...deps,
       losses: {
@@ -269,7 +273,8 @@ export class ActorRuntime {
   }
 
   #admit(actor: ArtifactActor): void {
-    actor.usedAtSweep = this.#sweeps;
+    // Not to be pushed out by the next arrival before those who wait for it have had their turn.
+    actor.usedAtSweep = this.#sweeps + 1;
     this.#resident.set(actor.id, actor);
     this.#account(actor);
     this.#scheduleSweep();
@@ -326,17 +331,19 @@ export class ActorRuntime {
   #account(actor: ArtifactActor): void {
     this.#residentBytes += actor.residentBytes - actor.accountedBytes;
     actor.accountedBytes = actor.residentBytes;
-    if (this.#residentBytes > this.#deps.memoryBytesMax) this.#makeRoom(actor);
+    if (this.#residentBytes > this.#makeRoomAbove) this.#makeRoom(actor);
   }
 
   /** Lets clean actors leave, the longest unused first, but not `kept`, whose turn it is. */
   #makeRoom(kept: ArtifactActor): void {
-    const leavers = [...this.#resident.values()].filter((actor) => actor.isClean && actor !== kept);
+    const leavers = [...this.#resident.values()].filter((actor) => actor.isClean && actor !== kept && actor.usedAtSweep <= this.#sweeps);
     leavers.sort((a, b) => a.usedAtSweep - b.usedAtSweep);
+    const { memoryBytesMax } = this.#deps;
     for (const actor of leavers) {
-      if (this.#residentBytes <= this.#deps.memoryBytesMax * MEMORY_KEPT) return;
+      if (this.#residentBytes <= memoryBytesMax * MEMORY_KEPT) break;
       void this.#leave(actor);
     }
+    this.#makeRoomAbove = Math.max(memoryBytesMax, this.#residentBytes + memoryBytesMax * MEMORY_STEP);
   }
 
   #scheduleSweep(): void {
@@ -347,6 +354,7 @@ export class ActorRuntime {
   #sweep(): void {
     this.#sweepTimer = undefined;
     this.#sweeps += 1;
+    this.#makeRoomAbove = this.#deps.memoryBytesMax;
     for (const actor of [...this.#resident.values()]) {
       if (actor.isClean && this.#sweeps - actor.usedAtSweep > SWEEPS_PER_IDLE) void this.#leave(actor);
       else if (actor.residentBytes !== actor.accountedBytes) this.#account(actor);

@@ -1,4 +1,9 @@
-/** From the path of a request to a file of a version. The rules are listed in ARCHITECTURE.md and in test/content/paths.test.ts. */
+/**
+ * From the path of a request to a file of a version. In this order:
+ * `/` is the entrypoint, reached by a redirect where that lies in a folder; a file of this very name; for `/a/` its `a/index.html`;
+ * for `/a` a redirect to `/a/` where that is a folder with an index; `a.html`.
+ * Else, for who navigates to a path without an extension, the site's `200.html` with 200; else its `404.html` with 404; else our own page.
+ */
 import type { SiteFile, SiteVersion } from './sites.ts';
 
 export type Resolution =

@@ -108,7 +108,8 @@ export class Dispatcher {
         this.#finish(exchange, progress, answer);
       }
     } catch (error) {
-      this.#fail(exchange, progress, error);
+      if (progress.closeAfter) this.#failLater(exchange, progress, error);
+      else this.#fail(exchange, progress, error);
     }
   }
 
@@ -173,6 +174,15 @@ export class Dispatcher {
     );
   }
 
+  /**
+   * The parser goes on with what follows in the same packet, and that is what must never be taken for a request.
+   * While an answer is outstanding it closes the connection at the first sign of one; so the answer waits a turn of the event loop.
+   */
+  #failLater(exchange: Exchange, progress: Progress, error: unknown): void {
+    exchange.detach();
+    setImmediate(() => this.#fail(exchange, progress, error));
+  }
+
   #fail(exchange: Exchange, progress: Progress, error: unknown): void {
     let failure: Failure;
     if (error instanceof Failure) failure = error;
@@ -200,7 +210,15 @@ export class Dispatcher {
 
   #finish(exchange: Exchange, progress: Progress, answer: Answer): void {
     const closeAfter = progress.closeAfter || this.readiness.state === 'draining';
-    exchange.send(answer, closeAfter, () => this.#sent(exchange, progress, answer.status));
+    const sent = () => this.#sent(exchange, progress, answer.status);
+    try {
+      exchange.send(answer, closeAfter, sent);
+    } catch (error) {
+      // A handler that returns without an answer ends the process: uWebSockets insists on one.
+      this.#report(exchange, progress, error);
+      exchange.drop();
+      sent();
+    }
   }
 
   #sent(exchange: Exchange, progress: Progress, status: number): void {

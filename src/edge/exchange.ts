@@ -101,13 +101,16 @@ export class Exchange {
     if (answer.status !== 200) response.writeStatus(statusLines.get(answer.status) ?? `${answer.status} Status`);
     // One call carries all headers: each call costs a crossing into C++.
     response.writeHeader('X-Request-Id', this.#headerText(answer));
+    // Handing the length to `endWithoutBody` leaves the response open in the binary for Node 20, so it goes as a header.
+    if (payload !== null && this.method === 'HEAD' && !closeAfter)
+      response.writeHeader('Content-Length', String(Buffer.byteLength(payload)));
     if (payload !== null && this.method !== 'HEAD' && payload.length > WHOLE_BODY_BYTES_MAX) {
       this.#stream(typeof payload === 'string' ? Buffer.from(payload) : payload, onSent);
       return;
     }
-    if (payload === null) response.endWithoutBody();
-    else if (this.method === 'HEAD') response.endWithoutBody(Buffer.byteLength(payload), closeAfter);
-    else response.end(payload, closeAfter);
+    if (payload !== null && this.method !== 'HEAD') response.end(payload, closeAfter);
+    else if (closeAfter) response.end('', true);
+    else response.endWithoutBody();
     onSent();
   }
 

@@ -11,13 +11,21 @@ interface EmscriptenFiles {
 const EIO = 29;
 
 export class DurableNodeFS extends NodeFS {
+  readonly #sync: (file: number) => void;
+
+  /** `sync` puts an open file on the disk, or throws. */
+  constructor(directory: string, sync: (file: number) => void = fsyncSync) {
+    super(directory);
+    this.#sync = sync;
+  }
+
   override async init(...[pg, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const { emscriptenOpts } = await super.init(pg, options);
     const addFsync = (module: { readonly FS: unknown }) => {
       const files = module.FS as EmscriptenFiles;
       files.filesystems.NODEFS.stream_ops.fsync = (stream) => {
         try {
-          fsyncSync(stream.nfd);
+          this.#sync(stream.nfd);
         } catch {
           throw new files.ErrnoError(EIO);
         }

@@ -47,6 +47,8 @@ export class PGliteSocket {
   /** Connections with something to run, first come first served. */
   readonly #waiting = new Set<Connection>();
   #owner: Connection | null = null;
+  /** Prepared statements of connections that have gone; in the middle of another's transaction they cannot be dropped. */
+  readonly #orphans: Buffer[] = [];
   #ownerDeadline: NodeJS.Timeout | undefined;
 
   constructor(db: PGlite) {
@@ -145,7 +147,10 @@ export class PGliteSocket {
   #own(connection: Connection | null): void {
     clearTimeout(this.#ownerDeadline);
     this.#owner = connection;
-    if (connection === null) return;
+    if (connection === null) {
+      this.#dropOrphans();
+      return;
+    }
     this.#ownerDeadline = setTimeout(() => this.#drop(connection), IDLE_IN_TRANSACTION_MS_MAX);
     this.#ownerDeadline.unref();
   }
@@ -160,10 +165,13 @@ export class PGliteSocket {
       this.#execute(Buffer.concat([SYNC, queryMessage('rollback')]));
       this.#own(null);
     }
-    const forget = [...connection.statements].map(closeStatement);
-    // In the middle of another's transaction it would be part of that one's answer; the next drop or the end of the process does it.
-    if (forget.length > 0 && this.#owner === null) this.#execute(Buffer.concat([...forget, SYNC]));
+    this.#orphans.push(...[...connection.statements].map(closeStatement));
+    if (this.#owner === null) this.#dropOrphans();
     this.#run();
+  }
+
+  #dropOrphans(): void {
+    if (this.#orphans.length > 0) this.#execute(Buffer.concat([...this.#orphans.splice(0), SYNC]));
   }
 }
 

@@ -240,6 +240,21 @@ describe('coming and going', () => {
     expect(store.loadCount).toBeGreaterThan(loads + 40);
   });
 
+  it('[memory budget] actors that may not leave are kept over it, and it holds again once they may', async () => {
+    const { runtime, store, newArtifact } = setStage({ memoryBytesMax: 50_000 });
+    const text = JSON.stringify('x'.repeat(3000));
+    const ids = Array.from({ length: 30 }, newArtifact);
+    for (const id of ids.slice(0, 5)) await put(runtime, id, 'k', '1');
+    store.commits.isShut = true;
+    const writes = ids.map((id) => put(runtime, id, 'k', text));
+    await settle();
+    expect(runtime.stats()).toMatchObject({ actors: 30, pendingChanges: 30 });
+    store.commits.open();
+    await Promise.all(writes);
+    await put(runtime, newArtifact(), 'k', text);
+    expect(runtime.stats().residentBytes).toBeLessThanOrEqual(50_000);
+  });
+
   it('[discard] commits what is pending first, and a load that was under way is not used any more', async () => {
     const { runtime, id, store } = setStage();
     await put(runtime, id, 'k', '1');

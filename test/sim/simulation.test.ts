@@ -24,11 +24,13 @@ async function firstBroken(seeds: number, options: WorldOptions): Promise<number
 describe('simulation', () => {
   it(`[one order, nothing lost, nothing taken back] holds for ${SEEDS} seeds from ${FIRST_SEED}`, { timeout: 120_000 }, async () => {
     const seen = new Map<string, number>();
+    let wakesWithoutFault = 0;
     for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed += 1) {
       const world = await live(seed, { faults: seed % 4 === 0 ? 0 : 0.12 }).catch((error) => {
         throw new Error(`SIM_SEED=${seed}: ${error}`, { cause: error });
       });
       expect(brokenGuarantees(world.history, world.memory), `SIM_SEED=${seed}`).toEqual([]);
+      if (seed % 4 === 0) wakesWithoutFault += world.loads - world.artifacts.length;
       for (const node of world.nodes) {
         expect(node.stats(), `SIM_SEED=${seed}`).toEqual({ actors: 0, residentBytes: 0, mailboxDepth: 0, pendingChanges: 0 });
       }
@@ -40,6 +42,7 @@ describe('simulation', () => {
     for (const kind of ['wrote', 'added', 'deleted', 'read', 'absent', 'conflict', 'poisoned', 'unknown']) {
       expect(seen.get(kind), kind).toBeGreaterThan(SEEDS / 2);
     }
+    expect(wakesWithoutFault).toBeGreaterThan(SEEDS);
   });
 
   it('[replay] the same seed gives the same history', async () => {

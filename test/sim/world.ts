@@ -66,6 +66,8 @@ export class World {
   readonly clock = new SteppedClock();
   readonly memory = new MemoryStore();
   readonly history: Entry[] = [];
+  /** How often an actor came into memory. */
+  loads = 0;
   readonly artifacts: readonly ArtifactId[];
   readonly nodes: readonly ActorRuntime[];
   readonly #random: Random;
@@ -112,7 +114,13 @@ export class World {
 
   #node(node: number): ActorRuntime {
     const placement = this.#ownership.placementOf(node);
-    const ports = { clock: this.clock, store: this.#store, journal: this.#store, placement, meter: UNMETERED, log: SILENT };
+    const meter: RuntimeMeter = {
+      commit: () => undefined,
+      loaded: () => {
+        this.loads += 1;
+      },
+    };
+    const ports = { clock: this.clock, store: this.#store, journal: this.#store, placement, meter, log: SILENT };
     return new ActorRuntime({ ...ports, idleMs: IDLE_MS, memoryBytesMax: MEMORY_BYTES_MAX });
   }
 

@@ -1,6 +1,7 @@
 /** publish: sends a folder or a page as a new version; only what the service does not hold yet travels. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { LIMITS } from '../../../protocol/limits.ts';
+import { type Visibility, visibility as visibilities } from '../../../protocol/schemas/artifact.ts';
 import { ApiError } from '../sdk.ts';
 import { artifactIdOf } from './artifact-name.ts';
 import { openBrowser } from './browser.ts';
@@ -14,13 +15,11 @@ import { type DigestedFile, digestAll, entrypointOf, readDigested, readSource, t
 import { bytesText, countText, timeText } from './text.ts';
 
 const SENDERS = 6;
-// A content may be swept between the phases; asking a third time would only repeat that.
-const ROUNDS_MAX = 3;
 
 interface PublishOptions {
   readonly slug?: string;
   readonly name?: string;
-  readonly visibility?: 'private' | 'workspace' | 'public' | 'password';
+  readonly visibility?: Visibility;
   readonly password?: string;
   readonly draft?: boolean;
   readonly label?: string;
@@ -80,22 +79,18 @@ async function push(session: Session, source: Source, files: readonly DigestedFi
     artifact_id: artifactId,
     files_digest: files.map(({ path, sha256 }) => ({ path, sha256 })),
   };
+  const { signal } = session.shell;
+  const begun = await session.api.call('publish.publish', { body, signal }).catch((error: unknown) => {
+    throw remembered && error instanceof ApiError && error.code === 'ARTIFACT_NOT_FOUND' ? lostArtifact(source, artifactId) : error;
+  });
+  if (!('missing' in begun.body)) return { published: begun.body, sent: [] };
+  const { missing, upload_id } = begun.body;
   const byDigest = new Map(files.map((file) => [file.sha256, file]));
-  const sent: DigestedFile[] = [];
-  let uploadId: string | undefined;
-  for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const reply = await session.api
-      .call('publish.publish', { body: { ...body, upload_id: uploadId }, signal: session.shell.signal })
-      .catch((error: unknown) => {
-        throw remembered && error instanceof ApiError && error.code === 'ARTIFACT_NOT_FOUND' ? lostArtifact(source, artifactId) : error;
-      });
-    if (!('missing' in reply.body)) return { published: reply.body, sent };
-    uploadId = reply.body.upload_id;
-    const wanted = reply.body.missing.map((digest) => byDigest.get(digest)).filter((file) => file !== undefined);
-    await sendAll(session, uploadId, wanted);
-    sent.push(...wanted);
-  }
-  throw new CliFailure('unexpected', 'UPLOAD_INCOMPLETE', 'The service keeps asking for the same files.', 'Publish again.');
+  const sent = missing.map((digest) => byDigest.get(digest)).filter((file) => file !== undefined);
+  await sendAll(session, upload_id, sent);
+  const ended = await session.api.call('publish.publish', { body: { ...body, upload_id }, signal });
+  if (!('missing' in ended.body)) return { published: ended.body, sent };
+  throw new CliFailure('unexpected', 'UPLOAD_INCOMPLETE', 'The service asks for the same files once more.', 'Publish again.');
 }
 
 function lostArtifact(source: Source, artifactId: string | undefined): CliFailure {
@@ -197,7 +192,7 @@ export function addPublishCommand(program: Command, open: OpenSession): void {
     .argument('[folder]', 'folder or .html file', '.')
     .option('--slug <slug>', 'the name in the address')
     .option('--name <name>', 'a name for people')
-    .option('--visibility <who>', 'private, workspace, public or password')
+    .addOption(new Option('--visibility <who>', 'who sees it').choices(visibilities.options))
     .option('--password <text>', 'what visitors must enter, with --visibility password')
     .option('--draft', 'keep the live version live')
     .option('--label <text>', 'a label for this version')

@@ -97,6 +97,12 @@ function checkSizes(files: readonly SourceFile[]): void {
   }
 }
 
+/** `my-site`, also for `my-site/dist`. */
+function folderName(absolute: string): string {
+  const own = basename(absolute);
+  return (BUILD_FOLDERS.includes(own) ? basename(dirname(absolute)) : own) || 'site';
+}
+
 /** Reads a folder or a single .html file. Throws CliFailure for what cannot be published, before anything is sent. */
 export async function readSource(target: string): Promise<Source> {
   const absolute = resolve(target);
@@ -113,7 +119,7 @@ export async function readSource(target: string): Promise<Source> {
   const { files, linksSkipped } = await walk(absolute);
   if (files.length === 0) throw usage('EMPTY_FOLDER', `There is nothing to publish in "${target}".`);
   checkSizes(files);
-  return { folder: absolute, key: '.', name: basename(absolute) || 'site', files, linksSkipped };
+  return { folder: absolute, key: '.', name: folderName(absolute), files, linksSkipped };
 }
 
 /** The page that opens first: as asked for, else index.html, else the only page at the top. */

@@ -1,0 +1,21 @@
+/** What a browser gets from a page's own origin. */
+import { get, type IncomingHttpHeaders } from 'node:http';
+
+export interface Page {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Asks the service at `port` for an address of a page. Node's fetch would overwrite the Host header, which here is the whole point. */
+export function getPage(port: number, address: string, headers: Readonly<Record<string, string>> = {}): Promise<Page> {
+  const { host, pathname, search } = new URL(address);
+  return new Promise((resolve, reject) => {
+    const request = get({ host: '127.0.0.1', port, path: pathname + search, headers: { ...headers, host } }, async (response) => {
+      let text = '';
+      for await (const chunk of response.setEncoding('utf8')) text += chunk;
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+    });
+    request.once('error', reject);
+  });
+}

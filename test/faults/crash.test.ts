@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { createServerDatabase, type DatabaseKind, databaseKinds, temporaryDir } from '../support/database.ts';
+import { startProgram } from '../support/program.ts';
+import { publishTargets, Writers } from '../support/writers.ts';
+
+const ARTIFACTS = 4;
+const CRASHES = 3;
+const WRITES_BEFORE_CRASH = 400;
+
+async function installation(kind: DatabaseKind) {
+  const folder = temporaryDir();
+  const server = kind === 'postgres' ? await createServerDatabase() : null;
+  return {
+    settings: { DATA_DIR: folder.path, ...(server ? { DATABASE_URL: server.url } : {}) },
+    remove: async () => {
+      await server?.drop();
+      folder.remove();
+    },
+  };
+}
+
+describe.each(databaseKinds())('the process dies under load: %s', (kind) => {
+  it('keeps every acknowledged write through kill -9, again and again', { timeout: 180_000 }, async () => {
+    const { settings, remove } = await installation(kind);
+    let program = await startProgram(settings);
+    const writers = new Writers(await publishTargets(program, ARTIFACTS));
+    for (let crash = 0; crash < CRASHES; crash++) {
+      const running = writers.run(program.baseUrl);
+      await writers.acknowledgedMore(WRITES_BEFORE_CRASH);
+      expect(await program.end('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
+      await running;
+      program = await startProgram(settings);
+      expect(await writers.findLosses(program.baseUrl)).toEqual([]);
+    }
+    expect(writers.acknowledgedWrites).toBeGreaterThanOrEqual(CRASHES * WRITES_BEFORE_CRASH);
+    await program.end('SIGTERM');
+    await remove();
+  });
+
+  it('finishes open work on SIGTERM: exit code 0, nothing acknowledged is lost', { timeout: 120_000 }, async () => {
+    const { settings, remove } = await installation(kind);
+    const program = await startProgram(settings);
+    const writers = new Writers(await publishTargets(program, ARTIFACTS));
+    const running = writers.run(program.baseUrl);
+    await writers.acknowledgedMore(WRITES_BEFORE_CRASH);
+    // Code 1 would mean that the deadline had passed.
+    expect(await program.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    await running;
+    expect(program.stderr()).toBe('');
+    const again = await startProgram(settings);
+    expect(again.adminToken).toBeUndefined();
+    expect(await writers.findLosses(again.baseUrl)).toEqual([]);
+    await again.end('SIGTERM');
+    await remove();
+  });
+});
