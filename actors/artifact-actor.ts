@@ -17,6 +17,14 @@ const ACTOR_BYTES = 900;
 // What a change weighs in the backlog beside its value.
 const CHANGE_BYTES = 200;
 
+export interface ActorDeps {
+  readonly clock: Clock;
+  readonly backlog: Backlog;
+  readonly store: ArtifactStore;
+  /** Told of changes once they are durable, in order. Must not throw. */
+  readonly onCommitted: (id: ArtifactId, changes: readonly Change[]) => void;
+}
+
 /**
  * `live` takes turns. `leaving` takes none and only waits for its commit. `gone` has answered everybody.
  * It never goes back: a new actor is loaded instead.
@@ -38,16 +46,18 @@ export class ArtifactActor implements Committing {
   accountedBytes = 0;
 
   readonly #backlog: Backlog;
+  readonly #onCommitted: ActorDeps['onCommitted'];
   #pending: Change[] = [];
   #inFlight: readonly Change[] = [];
   #waiters: Waiter[] = [];
 
-  constructor(id: ArtifactId, image: ArtifactImage, deps: { clock: Clock; backlog: Backlog; store: ArtifactStore }) {
+  constructor(id: ArtifactId, image: ArtifactImage, deps: ActorDeps) {
     this.id = id;
     this.epoch = image.epoch;
     this.seq = image.seq;
     this.committedSeq = image.seq;
     this.#backlog = deps.backlog;
+    this.#onCommitted = deps.onCommitted;
     this.json = new JsonPart({ ledger: this, clock: deps.clock, store: deps.store });
     this.json.restore(image.keys);
   }
@@ -111,13 +121,15 @@ export class ArtifactActor implements Committing {
   }
 
   committed(): void {
-    const last = this.#inFlight.at(-1);
-    this.#relieve(this.#inFlight);
+    const changes = this.#inFlight;
+    const last = changes.at(-1);
+    this.#relieve(changes);
     this.#inFlight = [];
     // Gone in the meantime (the placement was lost): everybody has been answered.
     if (last === undefined || this.state === 'gone') return;
     this.committedSeq = last.seq;
     this.json.trim();
+    this.#onCommitted(this.id, changes);
     this.#releaseUpTo(last.seq);
   }
 
@@ -133,7 +145,11 @@ export class ArtifactActor implements Committing {
    */
   endBy(image: ArtifactImage): void {
     const sent = this.#inFlight.at(-1);
-    if (sent !== undefined && image.epoch === this.epoch + 1) this.#releaseUpTo(Math.min(image.seq, sent.seq));
+    if (sent !== undefined && image.epoch === this.epoch + 1) {
+      const landed = this.#inFlight.filter((change) => change.seq <= image.seq);
+      if (landed.length > 0) this.#onCommitted(this.id, landed);
+      this.#releaseUpTo(Math.min(image.seq, sent.seq));
+    }
     this.end(new Failure('UNAVAILABLE', { message: 'The change could not be stored.', retryAfterS: 1 }));
   }
 
@@ -164,5 +180,6 @@ export class ArtifactActor implements Committing {
 }
 
 function changeBytes(change: Change): number {
-  return CHANGE_BYTES + (change.kind === 'json.put' ? change.value.length : 0);
+  if (change.kind === 'json.put') return CHANGE_BYTES + change.value.length;
+  return CHANGE_BYTES + (change.kind === 'row.put' ? change.data.length : 0);
 }

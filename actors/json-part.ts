@@ -247,7 +247,7 @@ export class JsonPart {
   }
 
   #remove(entry: JsonEntry): void {
-    this.#ledger.record({ seq: this.#ledger.seq + 1, kind: 'json.delete', key: entry.key });
+    this.#ledger.record({ seq: this.#ledger.seq + 1, kind: 'json.delete', key: entry.key, atMs: this.#clock.nowMs() });
     this.#letGo(entry);
     this.#entries.delete(entry.key);
     this.#order = undefined;

@@ -33,7 +33,15 @@ export type IndexedValue = number | string | boolean;
 
 export type TableChange =
   /** Made by the first insert or by a schema. `schema` is its JSON text, null for none. */
-  | { readonly kind: 'table.put'; readonly table: string; readonly schema: string | null; readonly createdAtMs: number; readonly updatedAtMs: number }
+  | {
+      readonly kind: 'table.put';
+      readonly table: string;
+      readonly schema: string | null;
+      /** Rows of the table after this change. */
+      readonly rowCount: number;
+      readonly createdAtMs: number;
+      readonly updatedAtMs: number;
+    }
   /** All its rows with it. */
   | { readonly kind: 'table.drop'; readonly table: string; readonly atMs: number }
   | {
@@ -116,8 +124,21 @@ export interface StoredTable {
   /** JSON text of the schema, or null. */
   readonly schema: string | null;
   readonly rowCount: number;
+  /** Of its last `table.put`; rows have their own. */
   readonly seq: number;
   readonly createdAtMs: number;
+  /** Not before the last change of any of its rows. */
+  readonly updatedAtMs: number;
+}
+
+export interface StoredRow {
+  readonly rowId: string;
+  /** The row's fields as JSON text, without id and times. */
+  readonly data: string;
+  readonly createdSeq: number;
+  readonly seq: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
 }
 
 export interface StoredBlob {
@@ -129,11 +150,24 @@ export interface StoredBlob {
   readonly createdAtMs: number;
 }
 
+export interface HolderQuery {
+  readonly table: string;
+  readonly column: string;
+  readonly values: readonly IndexedValue[];
+  readonly isIndexed: boolean;
+  /** More rows than this are of no use. */
+  readonly rowsMax: number;
+}
+
 export interface ArtifactStore {
   /** Takes ownership (`owner_epoch + 1`) and reads the state, in one transaction. Null when there is no such artifact. */
   load(artifactId: ArtifactId): Promise<ArtifactImage | null>;
   /** The JSON text of one committed key as change `seq` wrote it, or null when the key is gone or was changed since. */
   readValue(artifactId: ArtifactId, key: string, seq: number): Promise<string | null>;
+  /** Those of the rows that are committed, in no order. */
+  readRows(artifactId: ArtifactId, table: string, rowIds: readonly string[]): Promise<readonly StoredRow[]>;
+  /** The committed rows that hold one of `values` in a column, in no order. `isIndexed`: the schema calls the column indexed or unique. */
+  readHolders(artifactId: ArtifactId, wanted: HolderQuery): Promise<readonly StoredRow[]>;
 }
 
 /** Where an artifact's actor lives. */

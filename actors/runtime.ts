@@ -5,7 +5,7 @@ import { LIMITS } from '../protocol/limits.ts';
 import { ArtifactActor } from './artifact-actor.ts';
 import { Backlog, Committer } from './committer.ts';
 import { CallWindow, type Spent } from './limits-part.ts';
-import type { ArtifactImage, ArtifactStore, Clock, JournalStore, Log, Placement, RuntimeMeter, Timer } from './ports.ts';
+import type { ArtifactImage, ArtifactStore, Change, Clock, JournalStore, Log, Placement, RuntimeMeter, Timer } from './ports.ts';
 
 export interface RuntimeDeps {
   readonly clock: Clock;
@@ -42,6 +42,7 @@ const MEMORY_STEP = 0.01;
 
 type Turn<T> = (actor: ArtifactActor) => T;
 type Prepare = (actor: ArtifactActor) => Promise<void> | undefined;
+export type CommitListener = (artifactId: ArtifactId, changes: readonly Change[]) => void;
 
 export class ActorRuntime {
   readonly #deps: RuntimeDeps;
@@ -55,6 +56,7 @@ export class ActorRuntime {
   readonly #arriving = new Map<ArtifactId, Promise<ArtifactActor>>();
   /** Actors that take no turn any more and wait for their last commit. No load begins before. */
   readonly #leaving = new Map<ArtifactId, Promise<void>>();
+  readonly #listeners: CommitListener[] = [];
   /** Apart from the actors: to discard one must not give its callers a new minute. */
   readonly #windows = new Map<ArtifactId, CallWindow>();
   #residentBytes = 0;
@@ -122,6 +124,15 @@ export class ActorRuntime {
     const arriving = this.#arriving.get(id);
     if (arriving !== undefined) this.#arrive(id, arriving);
     return this.#leaving.get(id);
+  }
+
+  /**
+   * Tells of changes of any artifact once they are durable, in the order of their `seq` and before their callers are answered.
+   * Where a commit had an unknown outcome, or the artifact was written elsewhere, some are left out: `seq` then has a gap, and the
+   * store tells what changed in between.
+   */
+  onCommitted(listener: CommitListener): void {
+    this.#listeners.push(listener);
   }
 
   stats(): RuntimeStats {
@@ -239,7 +250,22 @@ export class ActorRuntime {
   async #load(id: ArtifactId, before: Promise<unknown> | undefined, predecessor: ArtifactActor | undefined): Promise<ArtifactActor> {
     await Promise.allSettled([before, this.#leaving.get(id)]);
     const image = await this.#readImage(id, predecessor);
-    return new ArtifactActor(id, image, { clock: this.#clock, backlog: this.#backlog, store: this.#deps.store });
+    return new ArtifactActor(id, image, {
+      clock: this.#clock,
+      backlog: this.#backlog,
+      store: this.#deps.store,
+      onCommitted: (artifactId, changes) => this.#tell(artifactId, changes),
+    });
+  }
+
+  #tell(id: ArtifactId, changes: readonly Change[]): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(id, changes);
+      } catch (error) {
+        this.#deps.log.error({ err: error, artifactId: id }, 'a listener to committed changes failed');
+      }
+    }
   }
 
   /** Takes ownership and reads the state. With it the callers of a `predecessor` learn what became of their changes. */

@@ -1,6 +1,8 @@
 /** The group commit: the changes of many artifacts in one statement, which is one transaction and one round trip. */
-import type { ArtifactBatch, BatchOutcome, JournalStore, JsonChange } from '../../actors/ports.ts';
+import type { ArtifactBatch, BatchOutcome, JournalStore } from '../../actors/ports.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
+import { JournalColumns } from './journal-columns.ts';
+import { blobParts, indexParts, keyParts, rowParts, tableParts, tombstonePart } from './journal-parts.ts';
 import { type Sql, sqlState } from './sql.ts';
 
 /** A commit takes milliseconds. After this its outcome counts as unknown and its connection is given up. */
@@ -43,61 +45,14 @@ export function postgresJournal(connect: (broken?: Sql) => Sql): JournalStore {
   return { commit: (batches) => (batches.length === 0 ? Promise.resolve([]) : commit(batches, 1)) };
 }
 
-/** Columns for `unnest`, one array each: the statement's text never changes, so that it stays prepared. */
-class Rows {
-  readonly artifacts = { ids: [] as string[], epochs: [] as number[], seqs: [] as number[] };
-  readonly puts = {
-    artifacts: [] as number[],
-    keys: [] as string[],
-    values: [] as string[],
-    seqs: [] as number[],
-    created: [] as number[],
-    updated: [] as number[],
-    expires: [] as (number | null)[],
-  };
-  readonly deletes = { artifacts: [] as number[], keys: [] as string[] };
-
-  constructor(batches: readonly ArtifactBatch[]) {
-    for (const batch of batches) this.#add(batch);
-  }
-
-  #add(batch: ArtifactBatch): void {
-    this.artifacts.ids.push(batch.artifactId);
-    const artifact = this.artifacts.ids.length;
-    this.artifacts.epochs.push(batch.epoch);
-    const last = batch.changes.at(-1);
-    if (last === undefined) throw new TypeError(`an empty batch of ${batch.artifactId}`);
-    this.artifacts.seqs.push(last.seq);
-    // Only the last change of a key can be seen after the commit; a row may be written once in a statement.
-    const lastOfKey = new Map<string, { readonly seq: number } & JsonChange>();
-    for (const change of batch.changes) lastOfKey.set(change.key, change);
-    for (const change of lastOfKey.values()) this.#addChange(artifact, change);
-  }
-
-  #addChange(artifact: number, change: { readonly seq: number } & JsonChange): void {
-    switch (change.kind) {
-      case 'json.put':
-        this.puts.artifacts.push(artifact);
-        this.puts.keys.push(change.key);
-        this.puts.values.push(change.value);
-        this.puts.seqs.push(change.seq);
-        this.puts.created.push(change.createdAtMs);
-        this.puts.updated.push(change.updatedAtMs);
-        this.puts.expires.push(change.expiresAtMs);
-        return;
-      case 'json.delete':
-        this.deletes.artifacts.push(artifact);
-        this.deletes.keys.push(change.key);
-        return;
-      default:
-        change satisfies never;
-    }
-  }
-}
-
-/** Writes what its owner still owns and answers which artifacts those are. */
+/**
+ * Writes what its owner still owns and answers which artifacts those are. One statement of as many parts as there are kinds of change:
+ * a commit of JSON keys alone costs nothing for tables and blobs, and each of the few texts that occur stays prepared.
+ * Its parts all see the state before it and no two of them write the same row.
+ */
 async function writeBatches(sql: Sql, batches: readonly ArtifactBatch[]): Promise<ReadonlySet<ArtifactId>> {
-  const { artifacts, puts, deletes } = new Rows(batches);
+  const columns = new JournalColumns(batches);
+  const { artifacts } = columns;
   const rows = await sql<{ id: ArtifactId }[]>`
     with batch as (
       select * from unnest(${artifacts.ids}::text[], ${artifacts.epochs}::bigint[], ${artifacts.seqs}::bigint[])
@@ -107,22 +62,7 @@ async function writeBatches(sql: Sql, batches: readonly ArtifactBatch[]): Promis
       from batch
       where artifact.id = batch.id and artifact.owner_epoch = batch.epoch
       returning artifact.id, batch.artifact
-    ), written as (
-      insert into json_key (artifact_id, key, value, seq, created_at_ms, updated_at_ms, expires_at_ms)
-      select owned.id, p.key, p.value, p.seq, p.created, p.updated, p.expires
-      from unnest(
-        ${puts.artifacts}::bigint[], ${puts.keys}::text[], ${puts.values}::text[], ${puts.seqs}::bigint[],
-        ${puts.created}::bigint[], ${puts.updated}::bigint[], ${puts.expires}::bigint[]
-      ) as p (artifact, key, value, seq, created, updated, expires)
-      join owned on owned.artifact = p.artifact
-      on conflict (artifact_id, key) do update set
-        value = excluded.value, seq = excluded.seq, created_at_ms = excluded.created_at_ms,
-        updated_at_ms = excluded.updated_at_ms, expires_at_ms = excluded.expires_at_ms
-    ), deleted as (
-      delete from json_key using unnest(${deletes.artifacts}::bigint[], ${deletes.keys}::text[]) as d (artifact, key)
-      join owned on owned.artifact = d.artifact
-      where json_key.artifact_id = owned.id and json_key.key = d.key
-    )
+    )${keyParts(sql, columns)}${tableParts(sql, columns)}${rowParts(sql, columns)}${indexParts(sql, columns)}${blobParts(sql, columns)}${tombstonePart(sql, columns)}
     select id from owned`;
   return new Set(rows.map((row) => row.id));
 }

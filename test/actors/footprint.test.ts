@@ -40,13 +40,13 @@ function storedKey(index: number, value: string): StoredKey {
 
 /** Bytes an actor: measured, and as the actor itself says. `touch` uses every actor once. */
 function weigh(value: string, touch: (actor: ArtifactActor) => void): { measured: number; estimated: number } {
-  const deps = { clock: new SteppedClock(), backlog: new Backlog(), store: new MemoryStore() };
+  const deps = { clock: new SteppedClock(), backlog: new Backlog(), store: new MemoryStore(), onCommitted: () => undefined };
   const resident = new Map<string, ArtifactActor>();
   const before = heapBytes();
   for (let actor = 0; actor < ACTORS; actor += 1) {
     const keys = Array.from({ length: KEYS }, (_, index) => storedKey(index, value));
     const id = newId('artifact');
-    resident.set(id, new ArtifactActor(id, { epoch: 1, seq: KEYS, keys }, deps));
+    resident.set(id, new ArtifactActor(id, { epoch: 1, seq: KEYS, keys, tables: [], blobs: [] }, deps));
   }
   for (const actor of resident.values()) touch(actor);
   const measured = (heapBytes() - before) / ACTORS;

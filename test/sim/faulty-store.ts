@@ -1,5 +1,13 @@
 /** A MemoryStore whose answers take time and go wrong in every way that a database over a network can. */
-import type { ArtifactBatch, ArtifactImage, ArtifactStore, BatchOutcome, JournalStore } from '../../actors/ports.ts';
+import type {
+  ArtifactBatch,
+  ArtifactImage,
+  ArtifactStore,
+  BatchOutcome,
+  HolderQuery,
+  JournalStore,
+  StoredRow,
+} from '../../actors/ports.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
 import type { MemoryStore } from './memory-store.ts';
 import type { Random } from './random.ts';
@@ -52,6 +60,24 @@ export class FaultyStore implements JournalStore, ArtifactStore {
     await this.#pass();
     if (this.#random.chance(this.faults)) throw new Error('connection lost');
     return this.#memory.readValue(id, key, seq);
+  }
+
+  async readRows(id: ArtifactId, table: string, rowIds: readonly string[]): Promise<readonly StoredRow[]> {
+    return this.#read(() => this.#memory.readRows(id, table, rowIds));
+  }
+
+  async readHolders(id: ArtifactId, wanted: HolderQuery): Promise<readonly StoredRow[]> {
+    return this.#read(() => this.#memory.readHolders(id, wanted));
+  }
+
+  /** What is read is of some moment on the way, and the answer may be lost. */
+  async #read<T>(read: () => Promise<T>): Promise<T> {
+    await this.#pass();
+    if (this.#random.chance(this.faults / 2)) throw new Error('connection refused');
+    const answer = await read();
+    await this.#pass();
+    if (this.#random.chance(this.faults / 2)) throw new Error('connection lost');
+    return answer;
   }
 
   #fate(): Fate {

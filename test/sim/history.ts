@@ -39,7 +39,7 @@ export function brokenGuarantees(history: readonly Entry[], store: MemoryStore):
     artifact.log.forEach((change, index) => {
       if (change.seq !== index + 1) broken.push(`${id}: change ${change.seq} stands at ${index + 1}`);
       if (change.kind === 'json.put') replayed.set(change.key, change.value);
-      else replayed.delete(change.key);
+      if (change.kind === 'json.delete') replayed.delete(change.key);
     });
     const stored = new Map([...artifact.keys].map(([key, { value }]) => [key, value]));
     if (JSON.stringify([...replayed].sort()) !== JSON.stringify([...stored].sort())) broken.push(`${id}: what is stored is not its log`);
@@ -113,7 +113,8 @@ type Put = Extract<Change, { kind: 'json.put' }>;
 function before(log: readonly Change[], key: string, seq: number): Put | undefined {
   for (let at = seq - 2; at >= 0; at -= 1) {
     const change = log[at];
-    if (change?.key === key) return change.kind === 'json.put' ? change : undefined;
+    if (isDelete(change, key)) return undefined;
+    if (change?.kind === 'json.put' && change.key === key) return change;
   }
   return undefined;
 }

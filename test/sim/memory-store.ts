@@ -6,14 +6,28 @@ import {
   type BatchOutcome,
   type Change,
   COLD_VALUE_BYTES,
+  type HolderQuery,
+  type IndexedValue,
   type JournalStore,
+  type StoredBlob,
   type StoredKey,
+  type StoredRow,
+  type StoredTable,
 } from '../../actors/ports.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
+
+export interface TableInMemory {
+  table: StoredTable;
+  readonly rows: Map<string, StoredRow>;
+  /** What the index holds of each row. */
+  readonly index: Map<string, readonly (readonly [column: string, value: IndexedValue])[]>;
+}
 
 export interface StoredArtifact {
   epoch: number;
   seq: number;
+  readonly tables: Map<string, TableInMemory>;
+  readonly blobs: Map<string, StoredBlob>;
   readonly keys: Map<string, StoredKey & { readonly value: string }>;
   /** Every committed change, in the order of commits. */
   readonly log: Change[];
@@ -28,7 +42,7 @@ export class MemoryStore implements JournalStore, ArtifactStore {
   isPoison: (change: Change) => boolean = () => false;
 
   add(id: ArtifactId): void {
-    this.artifacts.set(id, { epoch: 0, seq: 0, keys: new Map(), log: [] });
+    this.artifacts.set(id, { epoch: 0, seq: 0, keys: new Map(), tables: new Map(), blobs: new Map(), log: [] });
   }
 
   of(id: ArtifactId): StoredArtifact {
@@ -46,12 +60,30 @@ export class MemoryStore implements JournalStore, ArtifactStore {
     if (artifact === undefined) return null;
     artifact.epoch += 1;
     const keys = [...artifact.keys.values()].map((key) => ({ ...key, value: key.sizeBytes > COLD_VALUE_BYTES ? null : key.value }));
-    return { epoch: artifact.epoch, seq: artifact.seq, keys };
+    const tables = [...artifact.tables.values()].map(({ table }) => table);
+    return { epoch: artifact.epoch, seq: artifact.seq, keys, tables, blobs: [...artifact.blobs.values()] };
   }
 
   async readValue(id: ArtifactId, key: string, seq: number): Promise<string | null> {
     const stored = this.of(id).keys.get(key);
     return stored !== undefined && stored.seq === seq ? stored.value : null;
+  }
+
+  async readRows(id: ArtifactId, table: string, rowIds: readonly string[]): Promise<readonly StoredRow[]> {
+    const rows = this.of(id).tables.get(table)?.rows;
+    return rowIds.flatMap((rowId) => rows?.get(rowId) ?? []);
+  }
+
+  async readHolders(id: ArtifactId, wanted: HolderQuery): Promise<readonly StoredRow[]> {
+    const stored = this.of(id).tables.get(wanted.table);
+    if (stored === undefined) return [];
+    const holds = (row: StoredRow) => {
+      const value = wanted.isIndexed
+        ? stored.index.get(row.rowId)?.find(([column]) => column === wanted.column)?.[1]
+        : JSON.parse(row.data)[wanted.column];
+      return wanted.values.includes(value);
+    };
+    return [...stored.rows.values()].filter(holds).slice(0, wanted.rowsMax);
   }
 
   apply(batches: readonly ArtifactBatch[]): readonly BatchOutcome[] {
@@ -67,9 +99,59 @@ export class MemoryStore implements JournalStore, ArtifactStore {
       if (change.seq !== artifact.seq + 1) this.violations.push(`${batch.artifactId}: change ${change.seq} after ${artifact.seq}`);
       artifact.seq = change.seq;
       artifact.log.push(change);
-      if (change.kind === 'json.delete') artifact.keys.delete(change.key);
-      else artifact.keys.set(change.key, { ...change, sizeBytes: Buffer.byteLength(change.value) });
+      applyChange(artifact, change, (why) => this.violations.push(`${batch.artifactId}: ${why}`));
     }
     return 'committed';
   }
+}
+
+function applyChange(artifact: StoredArtifact, change: Change, violation: (why: string) => void): void {
+  switch (change.kind) {
+    case 'json.put':
+      artifact.keys.set(change.key, { ...change, sizeBytes: Buffer.byteLength(change.value) });
+      return;
+    case 'json.delete':
+      artifact.keys.delete(change.key);
+      return;
+    case 'blob.put':
+      artifact.blobs.set(change.blobId, { ...change, id: change.blobId });
+      return;
+    case 'blob.delete':
+      artifact.blobs.delete(change.blobId);
+      return;
+    case 'table.put': {
+      const before = artifact.tables.get(change.table);
+      const table = { ...change, name: change.table };
+      artifact.tables.set(change.table, { rows: new Map(), index: new Map(), ...before, table });
+      return;
+    }
+    case 'table.drop':
+      artifact.tables.delete(change.table);
+      return;
+    case 'row.put':
+    case 'row.delete': {
+      const stored = artifact.tables.get(change.table);
+      if (stored === undefined) {
+        violation(`a row of no table ${change.table}`);
+        return;
+      }
+      applyRow(stored, change);
+      if (stored.rows.size !== change.rowCount) violation(`${stored.rows.size} rows where ${change.rowCount} are counted`);
+      return;
+    }
+    default:
+      change satisfies never;
+  }
+}
+
+function applyRow(stored: TableInMemory, change: Extract<Change, { kind: 'row.put' | 'row.delete' }>): void {
+  if (change.kind === 'row.delete') {
+    stored.rows.delete(change.rowId);
+    stored.index.delete(change.rowId);
+  } else {
+    stored.rows.set(change.rowId, change);
+    stored.index.set(change.rowId, change.indexed);
+  }
+  const updatedAtMs = change.kind === 'row.put' ? change.updatedAtMs : change.atMs;
+  stored.table = { ...stored.table, rowCount: change.rowCount, updatedAtMs };
 }

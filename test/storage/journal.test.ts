@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ArtifactBatch, Change, JournalStore } from '../../actors/ports.ts';
+import type { ArtifactBatch, Change, IndexedValue, JournalStore } from '../../actors/ports.ts';
 import { type ArtifactId, newId } from '../../protocol/ids.ts';
 import { postgresArtifactStore } from '../../src/storage/artifact-store.ts';
 import { postgresJournal } from '../../src/storage/journal.ts';
@@ -15,7 +15,39 @@ const put = (seq: number, key: string, value: string, expiresAtMs: number | null
   updatedAtMs: 2000 + seq,
   expiresAtMs,
 });
-const remove = (seq: number, key: string): Change => ({ seq, kind: 'json.delete', key });
+const remove = (seq: number, key: string): Change => ({ seq, kind: 'json.delete', key, atMs: 3000 + seq });
+
+const tablePut = (seq: number, table: string, rowCount = 0, schema: string | null = null): Change => ({
+  seq,
+  kind: 'table.put',
+  table,
+  schema,
+  rowCount,
+  createdAtMs: 1000,
+  updatedAtMs: 2000 + seq,
+});
+const drop = (seq: number, table: string): Change => ({ seq, kind: 'table.drop', table, atMs: 3000 + seq });
+const rowPut = (seq: number, rowId: string, data: string, more: { of?: number; count?: number; indexed?: [string, IndexedValue][] } = {}) =>
+  ({
+    seq,
+    kind: 'row.put',
+    table: 't',
+    rowId,
+    data,
+    createdSeq: more.of ?? seq,
+    createdAtMs: 1000 + (more.of ?? seq),
+    updatedAtMs: 2000 + seq,
+    rowCount: more.count ?? 1,
+    indexed: more.indexed ?? [],
+  }) satisfies Change;
+const rowDelete = (seq: number, rowId: string, rowCount: number): Change => ({
+  seq,
+  kind: 'row.delete',
+  table: 't',
+  rowId,
+  rowCount,
+  atMs: 3000 + seq,
+});
 
 describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
   let database: TestDatabase;
@@ -52,6 +84,8 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
         { key: 'a', value: '"ü 🎨"', sizeBytes: 9, seq: 2, createdAtMs: 1002, updatedAtMs: 2002, expiresAtMs: null },
         { key: 'b', value: '{"x": 1}', sizeBytes: 8, seq: 1, createdAtMs: 1001, updatedAtMs: 2001, expiresAtMs: 99 },
       ],
+      tables: [],
+      blobs: [],
     });
   });
 
@@ -136,6 +170,159 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     expect(await store().readValue(id, 'large', 1)).toBe(large);
     expect(await store().readValue(id, 'large', 2)).toBeNull();
     expect(await store().readValue(id, 'gone', 1)).toBeNull();
+  });
+
+  const rowsOf = (id: ArtifactId) => database.sql`
+    select row_id, data, created_seq, seq, created_at_ms, updated_at_ms from table_row where artifact_id = ${id} and table_name = 't' order by created_seq`;
+  const indexOf = (id: ArtifactId) => database.sql`
+    select row_id, column_name, kind, num, txt from row_index where artifact_id = ${id} order by row_id, column_name`;
+  const tombstonesOf = (id: ArtifactId) => database.sql`
+    select seq, kind, name, row_id, at_ms from tombstone where artifact_id = ${id} order by seq`;
+
+  it('[tables] gives back every field of a table and its rows, and counts on after rows alone', async () => {
+    const { id, batch } = await owned();
+    await journal.commit([batch(tablePut(1, 't', 0, '{"columns":[]}'), rowPut(2, 'r1', '{"a":1.5,"b":"ü 🎨"}'))]);
+    expect((await store().load(id))?.tables).toEqual([
+      { name: 't', schema: '{"columns": []}', rowCount: 1, seq: 1, createdAtMs: 1000, updatedAtMs: 2002 },
+    ]);
+    const [image] = [await store().load(id)];
+    await journal.commit([{ artifactId: id, epoch: image?.epoch ?? 0, changes: [rowPut(3, 'r2', '{}', { count: 2 })] }]);
+    expect((await store().load(id))?.tables).toMatchObject([{ schema: '{"columns": []}', rowCount: 2, seq: 1, updatedAtMs: 2003 }]);
+    expect(await store().readRows(id, 't', ['r1', 'r9'])).toEqual([
+      { rowId: 'r1', data: '{"a": 1.5, "b": "ü 🎨"}', createdSeq: 2, seq: 2, createdAtMs: 1002, updatedAtMs: 2002 },
+    ]);
+  });
+
+  it('[tables] keeps only the last change of a row, in one commit and over several', async () => {
+    const { id, batch } = await owned();
+    await journal.commit([
+      batch(tablePut(1, 't'), rowPut(2, 'a', '{"v":1}'), rowPut(3, 'a', '{"v":2}', { of: 2 }), rowPut(4, 'b', '{}'), rowDelete(5, 'b', 1)),
+    ]);
+    await journal.commit([batch(rowPut(6, 'a', '{"v":3}', { of: 2 }), rowPut(7, 'c', '{}', { count: 2 }))]);
+    expect(await rowsOf(id)).toEqual([
+      { row_id: 'a', data: { v: 3 }, created_seq: 2, seq: 6, created_at_ms: 1002, updated_at_ms: 2006 },
+      { row_id: 'c', data: {}, created_seq: 7, seq: 7, created_at_ms: 1007, updated_at_ms: 2007 },
+    ]);
+    await journal.commit([batch(rowDelete(8, 'a', 1))]);
+    expect((await rowsOf(id)).map((row) => row.row_id)).toEqual(['c']);
+    expect((await store().load(id))?.tables).toMatchObject([{ rowCount: 1, updatedAtMs: 3008 }]);
+  });
+
+  it('[tables] drops a table with its rows and its index, and lets it begin again in the same commit', async () => {
+    const { id, batch } = await owned();
+    await journal.commit([batch(tablePut(1, 't'), rowPut(2, 'old', '{}', { indexed: [['c', 1]] }), tablePut(3, 'other'))]);
+    await journal.commit([
+      batch(rowPut(4, 'older', '{}'), drop(5, 't'), tablePut(6, 't'), rowPut(7, 'new', '{}', { indexed: [['c', 'x']] })),
+    ]);
+    expect((await rowsOf(id)).map((row) => row.row_id)).toEqual(['new']);
+    expect((await indexOf(id)).map((entry) => entry.row_id)).toEqual(['new']);
+    await journal.commit([batch(drop(8, 't'))]);
+    expect([await rowsOf(id), await indexOf(id)]).toEqual([[], []]);
+    expect((await store().load(id))?.tables.map(({ name }) => name)).toEqual(['other']);
+  });
+
+  it('[row_index] holds the values of the last state of each row, of every type', async () => {
+    const { id, batch } = await owned();
+    await journal.commit([
+      batch(
+        tablePut(1, 't'),
+        rowPut(2, 'a', '{}', {
+          indexed: [
+            ['n', 1.5],
+            ['s', 'x'],
+          ],
+        }),
+        rowPut(3, 'b', '{}', { indexed: [['n', -3]] }),
+      ),
+    ]);
+    await journal.commit([
+      batch(
+        rowPut(4, 'a', '{}', {
+          of: 2,
+          indexed: [
+            ['s', ''],
+            ['b', true],
+          ],
+        }),
+        rowPut(5, 'b', '{}', { of: 3 }),
+      ),
+    ]);
+    expect(await indexOf(id)).toEqual([
+      { row_id: 'a', column_name: 'b', kind: 'b', num: null, txt: 'true' },
+      { row_id: 'a', column_name: 's', kind: 's', num: null, txt: '' },
+    ]);
+    await journal.commit([batch(rowDelete(6, 'a', 1))]);
+    expect(await indexOf(id)).toEqual([]);
+  });
+
+  it('[holders] finds rows by the values of a column, indexed or not, and never takes one type for another', async () => {
+    const { id, batch } = await owned();
+    const values = [1, '1', true, 'true', 'x'];
+    await journal.commit([
+      batch(
+        tablePut(1, 't'),
+        ...values.map((value, i) => rowPut(i + 2, `r${i}`, JSON.stringify({ c: value }), { count: i + 1, indexed: [['c', value]] })),
+      ),
+    ]);
+    for (const isIndexed of [true, false]) {
+      const find = async (...wanted: IndexedValue[]) =>
+        (await store().readHolders(id, { table: 't', column: 'c', values: wanted, isIndexed, rowsMax: 10 }))
+          .map(({ rowId }) => rowId)
+          .sort();
+      for (const [i, value] of values.entries()) expect(await find(value)).toEqual([`r${i}`]);
+      expect(await find(1, 'x', 'absent')).toEqual(['r0', 'r4']);
+      expect(await find()).toEqual([]);
+    }
+  });
+
+  it('[blobs] stores, loads and deletes them', async () => {
+    const { id, batch } = await owned();
+    const blob = { filename: 'ü.png', mimeType: 'image/png', sizeBytes: 5, sha256: 'ab'.repeat(32), createdAtMs: 7 };
+    const blobPut = (seq: number, blobId: string) => ({ seq, kind: 'blob.put', blobId, createdBy: null, ...blob }) satisfies Change;
+    await journal.commit([batch(blobPut(1, 'a'), blobPut(2, 'b'), { seq: 3, kind: 'blob.delete', blobId: 'b', atMs: 9 })]);
+    expect((await store().load(id))?.blobs).toEqual([{ id: 'a', ...blob }]);
+  });
+
+  it('[tombstones] remembers every deletion that can be seen from outside', async () => {
+    const { id, batch } = await owned();
+    await journal.commit([batch(put(1, 'k', '1'), tablePut(2, 't'), rowPut(3, 'a', '{}'), rowPut(4, 'b', '{}', { count: 2 }))]);
+    await journal.commit([batch(remove(5, 'k'), put(6, 'k', '2'), rowDelete(7, 'a', 1))]);
+    await journal.commit([
+      batch(remove(8, 'k'), rowDelete(9, 'b', 0), drop(10, 't'), { seq: 11, kind: 'blob.delete', blobId: 'x', atMs: 12 }),
+    ]);
+    expect(await tombstonesOf(id)).toEqual([
+      { seq: 7, kind: 'row.delete', name: 't', row_id: 'a', at_ms: 3007 },
+      { seq: 8, kind: 'json.delete', name: 'k', row_id: null, at_ms: 3008 },
+      { seq: 10, kind: 'table.drop', name: 't', row_id: null, at_ms: 3010 },
+      { seq: 11, kind: 'blob.delete', name: 'x', row_id: null, at_ms: 12 },
+    ]);
+  });
+
+  it('[tables] a commit of every kind at once, for many artifacts, leaves out the fenced and the poisoned alone', async () => {
+    const all = await Promise.all(Array.from({ length: 6 }, owned));
+    await store().load(all[1]?.id ?? newId('artifact'));
+    const outcome = await journal.commit(
+      all.map(({ batch }, i) =>
+        batch(
+          put(1, 'k', '1'),
+          tablePut(2, 't'),
+          rowPut(3, 'a', i === 4 ? '{"x":"\\u0000"}' : '{"x":1}', { indexed: [['x', 1]] }),
+          remove(4, 'k'),
+        ),
+      ),
+    );
+    expect(outcome.map((each) => (typeof each === 'string' ? each : 'poisoned'))).toEqual([
+      'committed',
+      'fenced',
+      'committed',
+      'committed',
+      'poisoned',
+      'committed',
+    ]);
+    const counts = await Promise.all(
+      all.map(async ({ id }) => [(await rowsOf(id)).length, (await indexOf(id)).length, (await tombstonesOf(id)).length]),
+    );
+    expect(counts).toEqual(all.map((_, i) => (i === 1 || i === 4 ? [0, 0, 0] : [1, 1, 1])));
   });
 
   it('loads neither an artifact in the trash nor one that never was', async () => {
