@@ -20,6 +20,13 @@ export const ERRORS = {
     hint: 'Use 2 to 63 lowercase letters, digits and hyphens; start and end with a letter or digit.',
   },
   KEY_INVALID: { status: 400, message: 'The key is not valid.', hint: 'Use 1 to 256 letters, digits, dots, underscores and hyphens.' },
+  INVALID_TABLE_NAME: {
+    status: 400,
+    message: 'The table name is not valid.',
+    hint: 'Use a letter and then at most 63 letters, digits and underscores.',
+  },
+  INVALID_FILTER: { status: 400, message: 'The filter is not valid.', hint: 'Correct the named part; see the operators in the reference.' },
+  TOO_MANY_ROWS: { status: 400, message: 'The filter matches too many rows.', hint: 'Narrow the filter and repeat the call for the rest.' },
   NOT_DELETED: { status: 400, message: 'The artifact is not in the trash.' },
   NO_VERSION: { status: 400, message: 'The artifact has no version for this.', hint: 'Publish a version first.' },
   UNAUTHORIZED: {
@@ -35,6 +42,8 @@ export const ERRORS = {
   ARTIFACT_NOT_FOUND: { status: 404, message: 'There is no such artifact, or you may not know of it.' },
   VERSION_NOT_FOUND: { status: 404, message: 'The artifact has no such version.' },
   KEY_NOT_FOUND: { status: 404, message: 'There is no such key.' },
+  TABLE_NOT_FOUND: { status: 404, message: 'There is no such table.', hint: 'The first insert makes it.' },
+  ROW_NOT_FOUND: { status: 404, message: 'There is no such row.' },
   TOKEN_NOT_FOUND: { status: 404, message: 'You have no such token.' },
   UPLOAD_NOT_FOUND: { status: 404, message: 'There is no such upload.', hint: 'Publish again with files_digest to begin a new one.' },
   PREVIEW_LINK_NOT_FOUND: { status: 404, message: 'There is no such preview link.' },
@@ -45,6 +54,11 @@ export const ERRORS = {
     status: 409,
     message: 'It was changed since you read it.',
     hint: 'Read it again and repeat your change on the current state.',
+  },
+  DUPLICATE_VALUE: {
+    status: 409,
+    message: 'Another row has this value.',
+    hint: 'Choose another value, change that row, or send ?onConflict= to update it.',
   },
   IDEMPOTENCY_KEY_REUSED: {
     status: 409,
@@ -65,6 +79,17 @@ export const ERRORS = {
     message: 'The artifact has as many keys as it may have.',
     hint: 'Delete keys; an artifact may have 1000.',
   },
+  TABLE_LIMIT_EXCEEDED: {
+    status: 413,
+    message: 'The artifact has as many tables as it may have.',
+    hint: 'Drop a table; an artifact may have 50.',
+  },
+  ROW_LIMIT_EXCEEDED: {
+    status: 413,
+    message: 'The table has as many rows as it may have.',
+    hint: 'Delete rows; a table may have 100 000.',
+  },
+  ROW_TOO_LARGE: { status: 413, message: 'The row is too large.', hint: 'A row may have 100 KB; put files into blobs.' },
   STORAGE_LIMIT_EXCEEDED: { status: 413, message: 'The artifact has no room left.', hint: 'Delete data first.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'This media type is not taken here.', hint: 'See the Accept header for what is.' },
   PATCH_FAILED: {

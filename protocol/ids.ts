@@ -8,6 +8,7 @@ export const ID_PREFIXES = {
   token: 'tok',
   upload: 'upl',
   previewLink: 'lnk',
+  row: 'row',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -18,6 +19,7 @@ export type UserId = Id<'user'>;
 export type TokenId = Id<'token'>;
 export type UploadId = Id<'upload'>;
 export type PreviewLinkId = Id<'previewLink'>;
+export type RowId = Id<'row'>;
 
 // RFC 4648 base 32 in lowercase: every character is safe in a host name, a path and a file name.
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';

@@ -30,6 +30,20 @@ export const LIMITS = {
   jsonValueBytesMax: MB,
   jsonKeysMax: 1000,
   jsonDepthMax: 100,
+  // contract.md §5: TABLE_LIMIT_EXCEEDED, ROW_LIMIT_EXCEEDED, ROW_TOO_LARGE; more rows in one insert: INVALID_REQUEST
+  tablesMax: 50,
+  tableRowsMax: 100_000,
+  rowBytesMax: 100 * KB,
+  insertRowsMax: 500,
+  insertBodyBytesMax: 8 * MB,
+  // One change by filter is one turn and one commit: TOO_MANY_ROWS, and nothing is changed
+  rowsByFilterMax: 10_000,
+  rowsByFilterBytesMax: 16 * MB,
+  // A schema: INVALID_REQUEST
+  tableColumnsMax: 100,
+  tableIndexesMax: 10,
+  // A text in an indexed column has to fit into a page of the index three times: INVALID_REQUEST naming the field
+  indexedTextBytesMax: 1024,
   // contract.md §0: INVALID_REQUEST over the maximum, never cut
   pageDefault: 50,
   pageMax: 100,
