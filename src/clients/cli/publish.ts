@@ -172,8 +172,8 @@ function publishedText(session: Session, done: Published, draft: boolean): strin
 }
 
 const EXAMPLES = `
-Left out: dot-files, node_modules and what a .easelignore file in the folder names (rules as in .gitignore;
-"!.well-known" takes a dot-folder in again). Which artifact it became is remembered in the folder's .easel.json,
+Left out: dot-files, node_modules, exports (*.easel.zip), symbolic links, and what a .easelignore file in the
+folder names (rules as in .gitignore; "!.well-known" takes a dot-folder in again). Which artifact it became is remembered in the folder's .easel.json,
 so that publishing again pushes a new version. Limits: 1000 files, 25 MB a file, 100 MB together.
 
 Examples:
