@@ -149,6 +149,13 @@ describe('publish', () => {
     expect(await pageText(report.slug)).toContain('<title>report</title>');
   });
 
+  it('opens with the page that was chosen, also in later versions', async () => {
+    await easel.write({ 'site/start.html': '<title>start</title>' });
+    const { slug } = await easel.json(['publish', 'site', '--visibility', 'public', '--entry', 'start.html']);
+    await easel.json(['publish', 'site']);
+    expect(await pageText(slug)).toContain('<title>start</title>');
+  });
+
   it('keeps a draft from being live', async () => {
     const first = await easel.json(['publish', 'site', '--visibility', 'public']);
     await easel.write({ 'site/index.html': '<title>draft</title>' });
