@@ -44,7 +44,7 @@ const deps = () => ({ sql: database.sql, clock, objects, notices, config: derive
 async function publishPage(content: string): Promise<ArtifactId> {
   const body = publishRequest.parse({ files: [{ path: 'index.html', content }] });
   const principal: Principal = { kind: 'user', userId, tokenId: newId('token'), tokenKind: 'personal', isAdmin: false };
-  const { files, contents } = readInlineFiles(body.files ?? []);
+  const { files, contents } = await readInlineFiles(body.files ?? []);
   return (await publish(deps(), { principal, userId }, body, { files, contents, uploadId: null })).artifactId;
 }
 

@@ -48,7 +48,7 @@ export async function receiveContent(
   bytes: Uint8Array,
 ): Promise<void> {
   await requireUpload(deps.sql, userId, id, deps.clock.nowMs());
-  if (sha256Of(bytes) !== sha256) {
+  if ((await sha256Of(bytes)) !== sha256) {
     throw new Failure('INVALID_REQUEST', { param: 'sha256', message: 'sha256: is not the SHA-256 of the bytes sent.' });
   }
   await requireRoom(deps.sql, id, sha256, bytes.length);
