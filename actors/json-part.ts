@@ -3,7 +3,7 @@ import { Failure } from '../protocol/errors.ts';
 import type { ArtifactId } from '../protocol/ids.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import { type Conditions, checkConditions } from './json-conditions.ts';
-import { assertDepth } from './json-patch.ts';
+import { assertStorable } from './json-patch.ts';
 import { type ArtifactStore, type Change, type Clock, COLD_VALUE_BYTES, type StoredKey } from './ports.ts';
 
 /** What a part needs of its actor. */
@@ -167,7 +167,7 @@ export class JsonPart {
     const current = this.#live(key);
     checkConditions(current, options);
     const patched = change(current === undefined ? undefined : JSON.parse(current.warmText));
-    assertDepth(patched);
+    assertStorable(patched);
     const expiresAtMs = options.ttlS === undefined ? (current?.expiresAtMs ?? null) : this.#clock.nowMs() + options.ttlS * 1000;
     return this.#write(key, current, JSON.stringify(patched), expiresAtMs);
   }

@@ -162,11 +162,14 @@ function copyOf(source: unknown, budget: { left: number }, depth: number): unkno
   return copy;
 }
 
-/** Throws PATCH_FAILED where a patched value is nested deeper than a body may be. */
-export function assertDepth(patched: unknown, depth = 0): void {
+/** Throws PATCH_FAILED where a patched value is nested deeper than a body may be, or holds a number that would be written as null. */
+export function assertStorable(patched: unknown, depth = 0): void {
   if (depth > LIMITS.jsonDepthMax) throw tooDeep();
-  if (Array.isArray(patched)) for (const element of patched) assertDepth(element, depth + 1);
-  else if (isJsonObject(patched)) for (const name of Object.keys(patched)) assertDepth(patched[name], depth + 1);
+  if (typeof patched === 'number' && !Number.isFinite(patched)) {
+    throw new Failure('PATCH_FAILED', { message: 'The value holds a number too large to calculate with: replace it by PUT.' });
+  }
+  if (Array.isArray(patched)) for (const element of patched) assertStorable(element, depth + 1);
+  else if (isJsonObject(patched)) for (const name of Object.keys(patched)) assertStorable(patched[name], depth + 1);
 }
 
 function tooDeep(): Failure {

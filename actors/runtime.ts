@@ -164,7 +164,7 @@ export class ActorRuntime {
       for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
         if (wait !== undefined) await this.#readingBack(id, wait);
         this.#assertMayAnswer();
-        const actor = this.#resident.get(id) ?? (await (this.#arriving.get(id) ?? this.#arrive(id)));
+        const actor = this.#resident.get(id) ?? (await this.#arrival(id));
         wait = undefined;
         // It may have left between its arrival and this caller's turn.
         if (actor.state !== 'live') continue;
@@ -176,6 +176,14 @@ export class ActorRuntime {
       this.#waiting -= 1;
     }
     throw unavailable('The artifact could not be held in memory.');
+  }
+
+  /** The load that everybody who asks now shares. Throws UNAVAILABLE when too many others are under way. */
+  #arrival(id: ArtifactId): Promise<ArtifactActor> {
+    const arriving = this.#arriving.get(id);
+    if (arriving !== undefined) return arriving;
+    if (this.#arriving.size >= LOADS_MAX) throw unavailable('Too many artifacts are being loaded.');
+    return this.#arrive(id);
   }
 
   async #readingBack(id: ArtifactId, wait: Promise<void>): Promise<void> {
@@ -224,9 +232,8 @@ export class ActorRuntime {
     if (!this.#placement.holds()) throw moved();
   }
 
-  /** Begins a load that everybody who asks from now on shares, after `before` has ended. */
+  /** Begins a load after `before` has ended; it takes the place of one that is under way. */
   #arrive(id: ArtifactId, before?: Promise<unknown>, predecessor?: ArtifactActor): Promise<ArtifactActor> {
-    if (this.#arriving.size >= LOADS_MAX && predecessor === undefined) throw unavailable('Too many artifacts are being loaded.');
     const arrival: Promise<ArtifactActor> = this.#load(id, before, predecessor).then(
       (actor) => {
         if (this.#arriving.get(id) !== arrival) actor.state = 'gone';

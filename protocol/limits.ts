@@ -23,8 +23,8 @@ export const LIMITS = {
   // No honest page shrinks more over many megabytes
   importRatioMax: 400,
   uploadTtlMs: 60 * 60 * 1000,
-  // Publishes by digest that one account may have begun and not finished: the oldest is dropped
-  uploadsOpenMax: 100,
+  // Publishes by digest that one account may have begun and not finished within their hour, as many as it may finish: RATE_LIMITED
+  uploadsOpenMax: 60,
   // contract.md §4: KEY_INVALID, VALUE_TOO_LARGE, KEY_LIMIT_EXCEEDED
   jsonKeyCharsMax: 256,
   jsonValueBytesMax: MB,

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Clock, Log } from '../../actors/ports.ts';
 import { ReadCache } from '../cache.ts';
+import { storeContents } from '../services/publish/contents.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import type { Sql } from '../storage/sql.ts';
 import type { HotFiles } from './hot-files.ts';
@@ -111,28 +112,23 @@ export class Encodings {
   async #make(source: EncodingSource, original: Buffer, encoding: Encoding): Promise<string | null> {
     const bytes = await encode(original, encoding);
     if (bytes === null) {
-      if (source.stored) await this.#save(source.sha256, encoding, null);
+      if (source.stored) await this.#remember(source.sha256, encoding, null);
       return null;
     }
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     if (source.stored) {
-      await this.#objects.put(sha256, bytes);
-      await this.#save(source.sha256, encoding, { sha256, sizeBytes: bytes.length });
+      await storeContents({ sql: this.#sql, objects: this.#objects, clock: this.#clock }, new Map([[sha256, bytes]]));
+      await this.#remember(source.sha256, encoding, sha256);
     }
     this.#hot.keep(sha256, bytes);
     return sha256;
   }
 
-  async #save(sha256: string, encoding: Encoding, form: { sha256: string; sizeBytes: number } | null): Promise<void> {
-    await this.#sql.begin(async (tx) => {
-      if (form) {
-        await tx`insert into stored_object (sha256, size_bytes, stored_at_ms)
-          values (decode(${form.sha256}, 'hex'), ${form.sizeBytes}, ${this.#clock.nowMs()}) on conflict do nothing`;
-      }
-      await tx`insert into object_encoding (sha256, encoding, encoded_sha256)
-        values (decode(${sha256}, 'hex'), ${encoding}, decode(${form?.sha256 ?? null}, 'hex'))
-        on conflict (sha256, encoding) do update set encoded_sha256 = excluded.encoded_sha256`;
-    });
+  async #remember(sha256: string, encoding: Encoding, encodedSha256: string | null): Promise<void> {
+    await this.#sql`
+      insert into object_encoding (sha256, encoding, encoded_sha256)
+      values (decode(${sha256}, 'hex'), ${encoding}, decode(${encodedSha256}, 'hex'))
+      on conflict (sha256, encoding) do update set encoded_sha256 = excluded.encoded_sha256`;
   }
 
   async #readForms(sha256: string): Promise<EncodedForms> {

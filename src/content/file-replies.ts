@@ -28,9 +28,11 @@ interface Known {
   readonly etags: Readonly<Record<Form, string>>;
   readonly etagList: readonly string[];
   contentType: string | undefined;
-  readonly heads: Map<string, readonly Header[]>;
+  /** By form, audience and immutability, see `answer`. */
+  readonly heads: (readonly Header[] | undefined)[];
 }
 
+const FORM_NUMBERS: Readonly<Record<Form, number>> = { identity: 0, br: 1, gzip: 2 };
 const ONE_YEAR_S = 31_536_000;
 const CACHE_PRIVATE = 'private, no-store';
 // Every address but those with a digest shows a new version at once; an unchanged file costs a 304.
@@ -144,7 +146,7 @@ export class FileReplies {
         etags,
         etagList: Object.values(etags),
         contentType: undefined,
-        heads: new Map(),
+        heads: [],
       };
       this.#known.set(file, known);
     }
@@ -153,12 +155,12 @@ export class FileReplies {
 }
 
 function answer(file: ServedFile, known: Known, view: View, form: Form, bytes: Buffer): ContentReply {
-  const key = `${form} ${view.audience}${view.immutable ? ' immutable' : ''}`;
-  let headers = known.heads.get(key);
+  const key = FORM_NUMBERS[form] * 4 + (view.audience === 'private' ? 2 : 0) + (view.immutable ? 1 : 0);
+  let headers = known.heads[key];
   if (headers === undefined) {
     known.contentType ??= contentTypeOf(file.mime, bytes);
     headers = headersOf(known, view, form, known.contentType);
-    known.heads.set(key, headers);
+    known.heads[key] = headers;
   }
   return { status: view.status, headers, body: bytes };
 }

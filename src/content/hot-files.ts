@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { ObjectStore } from '../storage/objects.ts';
 
 /** Source: room for a few of the largest files (25 MB) beside thousands of ordinary ones. */
-export const HOT_BYTES_MAX = 96 * 1024 * 1024;
+const HOT_BYTES_MAX = 96 * 1024 * 1024;
 
 export class HotFiles {
   readonly #objects: ObjectStore;

@@ -3,7 +3,7 @@ import { readHead } from './html-head.ts';
 import type { SocialFields } from './sites.ts';
 
 /** A page above this size keeps its bytes: its tags would be looked for in vain by readers that stop far earlier. */
-export const TAGGED_PAGE_BYTES_MAX = 4 * 1024 * 1024;
+const TAGGED_PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 export interface CardSource {
   readonly name: string;

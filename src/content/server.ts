@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { Log } from '../../actors/ports.ts';
 import type { PreviewLinkId, VersionId } from '../../protocol/ids.ts';
-import { slugSchema } from '../../protocol/schemas/common.ts';
 import { type Config, pageUrl } from '../config.ts';
 import { chain } from '../edge/chain.ts';
 import type { ServiceDeps } from '../services/deps.ts';
@@ -13,7 +12,7 @@ import { HotFiles } from './hot-files.ts';
 import { withLinkPreview } from './link-preview.ts';
 import { BAD_PATH, methodNotAllowed, NO_FILE, NO_PAGE, passwordForm, UNAVAILABLE } from './pages.ts';
 import { resolvePath } from './paths.ts';
-import { type PreviewLink, type ServedFile, type Site, type SiteFile, Sites, type SiteVersion } from './sites.ts';
+import { isDigestOf, type PreviewLink, type ServedFile, type Site, type SiteFile, Sites, type SiteVersion } from './sites.ts';
 import type { ContentReply, ContentRequest } from './types.ts';
 import { Unlock } from './unlock.ts';
 
@@ -25,7 +24,6 @@ const RESERVED_PREFIX = '/_easel/';
 const UNLOCK_PATH = '/_easel/unlock';
 /** Also ours: `?_preview={secret}` enters a preview, an empty one leaves it. */
 const PREVIEW_PARAMETER = '_preview=';
-const DIGEST_CHARS_MIN = 8;
 
 export class ContentServer {
   readonly #config: Config;
@@ -80,9 +78,7 @@ export class ContentServer {
     if (!submits && request.method !== 'GET' && request.method !== 'HEAD') {
       return methodNotAllowed(request.path === UNLOCK_PATH ? 'GET, HEAD, POST' : 'GET, HEAD');
     }
-    const slug = request.slug.toLowerCase();
-    if (!slugSchema.safeParse(slug).success) return NO_PAGE;
-    return chain(this.#sites.bySlug(slug), (site) => {
+    return chain(this.#sites.bySlug(request.slug.toLowerCase()), (site) => {
       if (site === null) return NO_PAGE;
       if (submits) return this.#unlock.submit(site, request, this.#isSecure());
       if (request.query.includes(PREVIEW_PARAMETER)) {
@@ -226,10 +222,5 @@ function sameOrigin(path: string, query: string): string {
 
 /** Whether the address says which bytes it means: `?v=` or a part of the file name is the beginning of the file's own SHA-256 in hex. */
 function namesDigest(file: SiteFile, query: string): boolean {
-  if (query.startsWith('v=')) {
-    const named = query.slice(2);
-    return named.length >= DIGEST_CHARS_MIN && file.sha256.startsWith(named);
-  }
-  const name = file.path.slice(file.path.lastIndexOf('/') + 1);
-  return name.split(/[.-]/).some((part) => part.length >= DIGEST_CHARS_MIN && file.sha256.startsWith(part));
+  return query.startsWith('v=') ? isDigestOf(file.sha256, query.slice(2)) : file.digestInName;
 }

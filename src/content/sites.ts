@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ArtifactId, PreviewLinkId, VersionId } from '../../protocol/ids.ts';
 import type { Visibility } from '../../protocol/schemas/artifact.ts';
+import { slugSchema } from '../../protocol/schemas/common.ts';
 import { ReadCache } from '../cache.ts';
 import type { ArtifactNotices } from '../services/notices.ts';
 import type { Sql } from '../storage/sql.ts';
@@ -45,6 +46,8 @@ export interface ServedFile {
 export interface SiteFile extends ServedFile {
   /** NFC, relative, without dot segments. */
   readonly path: string;
+  /** A part of the file name is the beginning of the digest, so that the path can never mean other bytes. */
+  readonly digestInName: boolean;
 }
 
 export interface SiteVersion {
@@ -120,6 +123,8 @@ export class Sites {
   }
 
   async #readSite(slug: string): Promise<Site | null> {
+    // What no artifact can be called need not be asked for.
+    if (!slugSchema.safeParse(slug).success) return null;
     const [row] = await this.#sql<SiteRow[]>`
       select id, slug, name, visibility, password_hash, social_title, social_description, social_image_url, live_version_id
       from artifact where slug = ${slug} and deleted_at_ms is null`;
@@ -140,12 +145,25 @@ export class Sites {
   async #readVersion(id: VersionId): Promise<SiteVersion | null> {
     const [version] = await this.#sql<{ entrypoint: string }[]>`select entrypoint from artifact_version where id = ${id}`;
     if (!version) return null;
-    const rows = await this.#sql<SiteFile[]>`
+    const rows = await this.#sql<{ path: string; sha256: string; mime: string }[]>`
       select path, encode(sha256, 'hex') as sha256, mime from version_file where version_id = ${id}`;
     return {
       id,
       entrypoint: version.entrypoint,
-      files: new Map(rows.map(({ path, sha256, mime }) => [path, { path, sha256, mime }])),
+      files: new Map(rows.map(({ path, sha256, mime }) => [path, { path, sha256, mime, digestInName: hasDigestInName(path, sha256) }])),
     };
   }
+}
+
+/** Source: 32 bits, which no name holds by chance. */
+const DIGEST_CHARS_MIN = 8;
+
+/** Whether `text` is the beginning of this digest, and long enough to mean it. */
+export function isDigestOf(sha256: string, text: string): boolean {
+  return text.length >= DIGEST_CHARS_MIN && sha256.startsWith(text);
+}
+
+function hasDigestInName(path: string, sha256: string): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return name.split(/[.-]/).some((part) => isDigestOf(sha256, part));
 }

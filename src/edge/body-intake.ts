@@ -12,13 +12,16 @@ const BYTES_PER_MS_MIN = 32;
 const SWEEP_MS = 1000;
 
 interface Reception {
-  readonly exchange: Exchange;
   readonly deadlineMs: number;
+  readonly body: Promise<Buffer>;
+  /** Nobody wants the rest any more. */
+  cancelled: boolean;
+  complete: boolean;
 }
 
 export class BodyIntake {
   readonly #clock: Clock;
-  readonly #open = new Set<Reception>();
+  readonly #open = new Map<Exchange, Reception>();
   readonly #bytesMax: number;
   #bytesInFlight = 0;
   #sweeping = false;
@@ -33,38 +36,50 @@ export class BodyIntake {
   }
 
   /**
-   * Reads the whole body, whose length is known and within the endpoint's limit. Its bytes stay reserved until `release`.
-   * Throws UNAVAILABLE at once; rejects with ClientGone.
+   * Begins to receive the body, whose length is known and within the endpoint's limit; must run in the turn that took the request,
+   * because what is not received is thrown away. Its bytes stay reserved until `release`.
    */
-  read(exchange: Exchange): Promise<Buffer> {
+  begin(exchange: Exchange): void {
+    if (this.#open.has(exchange)) return;
     const length = exchange.headers.contentLength;
-    if (this.#bytesInFlight + length > this.#bytesMax) throw new Failure('UNAVAILABLE', { message: 'Too many bodies at once.' });
-    this.#bytesInFlight += length;
-    exchange.reservedBytes += length;
-    const reception = { exchange, deadlineMs: this.#clock.monotonicMs() + GRACE_MS + length / BYTES_PER_MS_MIN };
-    this.#open.add(reception);
+    const { promise, resolve, reject } = settlable<Buffer>();
+    // Where the request is refused meanwhile nobody asks for its body.
+    promise.catch(() => undefined);
+    const deadlineMs = this.#clock.monotonicMs() + GRACE_MS + length / BYTES_PER_MS_MIN;
+    const reception: Reception = { deadlineMs, body: promise, cancelled: false, complete: false };
+    this.#open.set(exchange, reception);
     this.#startSweeping();
-    return new Promise((resolve, reject) => {
-      const body = Buffer.allocUnsafe(length);
-      let filled = 0;
-      exchange.receive(
-        (chunk, isLast) => {
-          filled += Buffer.from(chunk).copy(body, filled);
-          if (!isLast) return;
-          this.#open.delete(reception);
-          if (filled === length) resolve(body);
-          else reject(new Failure('INVALID_REQUEST', { message: 'The body is shorter than its Content-Length.' }));
-        },
-        () => {
-          this.#open.delete(reception);
-          reject(new ClientGone());
-        },
-      );
-    });
+    if (this.#bytesInFlight + length > this.#bytesMax) {
+      reject(new Failure('UNAVAILABLE', { message: 'Too many bodies at once.' }));
+      return;
+    }
+    this.#bytesInFlight += length;
+    exchange.reservedBytes = length;
+    const body = Buffer.allocUnsafe(length);
+    let filled = 0;
+    exchange.receive(
+      (chunk, isLast) => {
+        if (reception.cancelled) return;
+        filled += Buffer.from(chunk).copy(body, filled);
+        if (!isLast) return;
+        reception.complete = true;
+        resolve(body);
+      },
+      () => reject(new ClientGone()),
+    );
   }
 
-  /** Once the request is over. */
+  /** The whole body. Rejects with UNAVAILABLE where there is no room, with ClientGone where nobody is there any more. */
+  read(exchange: Exchange): Promise<Buffer> {
+    this.begin(exchange);
+    return this.#open.get(exchange)?.body ?? Promise.reject(new ClientGone());
+  }
+
+  /** Once the request is over. What is still to come of its body is thrown away. */
   release(exchange: Exchange): void {
+    const reception = this.#open.get(exchange);
+    if (reception !== undefined) reception.cancelled = true;
+    this.#open.delete(exchange);
     this.#bytesInFlight -= exchange.reservedBytes;
     exchange.reservedBytes = 0;
   }
@@ -78,9 +93,19 @@ export class BodyIntake {
   #sweep(): void {
     this.#sweeping = false;
     const nowMs = this.#clock.monotonicMs();
-    for (const reception of [...this.#open]) {
-      if (reception.deadlineMs <= nowMs) reception.exchange.drop();
+    for (const [exchange, reception] of [...this.#open]) {
+      if (!reception.complete && reception.deadlineMs <= nowMs) exchange.drop();
     }
     if (this.#open.size > 0) this.#startSweeping();
   }
+}
+
+function settlable<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: Error) => void } {
+  let resolve: (value: T) => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<T>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  return { promise, resolve, reject };
 }

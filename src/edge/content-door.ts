@@ -19,8 +19,6 @@ export function contentAnswer(content: ContentDoor, bodies: BodyIntake, exchange
   if (length > CONTENT_BODY_BYTES_MAX) throw new Failure('PAYLOAD_TOO_LARGE');
   // It must be received from this turn on, whenever the content server asks for it.
   const body = length > 0 ? bodies.read(exchange) : undefined;
-  // The content server need not ask; then nobody else would hear that the client has gone.
-  body?.catch(() => undefined);
   const request: ContentRequest = {
     method,
     slug,

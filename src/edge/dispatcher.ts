@@ -132,9 +132,14 @@ export class Dispatcher {
     const artifactId = ARTIFACT_OF_PATH.exec(exchange.path)?.[1];
     if (artifactId === undefined) return this.#content(exchange, host.slug);
     // A page calls its own data on its own origin; another artifact's does not exist there.
-    return chain(this.#deps.heads.get(artifactId as ArtifactId), (head) =>
+    const answer = chain(this.#deps.heads.get(artifactId as ArtifactId), (head) =>
       head?.slug === host.slug ? this.#api(exchange, progress) : this.#content(exchange, host.slug),
     );
+    if (answer instanceof Promise) {
+      const found = this.#router.find(exchange.method, exchange.path);
+      if (found.kind === 'routed') this.#pipeline.beginBody(exchange, found.operation);
+    }
+    return answer;
   }
 
   #content(exchange: Exchange, slug: string): Answer | Promise<Answer> {
@@ -224,7 +229,7 @@ export class Dispatcher {
   #sent(exchange: Exchange, progress: Progress, status: number): void {
     const durationMs = this.#deps.clock.monotonicMs() - exchange.startedMs;
     progress.meter.record(status, durationMs);
-    if (exchange.reservedBytes > 0) this.bodies.release(exchange);
+    if (exchange.headers.contentLength > 0) this.bodies.release(exchange);
     if (this.#logsEach) {
       const { requestId, method, path, aborted } = exchange;
       this.#deps.log.debug({ requestId, method, path, operation: progress.operation?.id, status, durationMs, aborted }, 'request');

@@ -55,7 +55,23 @@ export class Pipeline {
     this.#admission = new Admission(deps.tokens, deps.heads);
   }
 
-  run(exchange: Exchange, { operation, values }: Routed<Operation>): Answer | Promise<Answer> {
+  run(exchange: Exchange, routed: Routed<Operation>): Answer | Promise<Answer> {
+    const answer = this.#steps(exchange, routed);
+    if (answer instanceof Promise) this.beginBody(exchange, routed.operation);
+    return answer;
+  }
+
+  /**
+   * Receives the body from this turn on, where the caller is still to be looked up and the body would else be lost.
+   * One that is too large will be refused and is not received.
+   */
+  beginBody(exchange: Exchange, { endpoint }: Operation): void {
+    const length = exchange.headers.contentLength;
+    if (length === 0 || endpoint.body === undefined || length > endpoint.body.bytesMax) return;
+    this.#deps.bodies.begin(exchange);
+  }
+
+  #steps(exchange: Exchange, { operation, values }: Routed<Operation>): Answer | Promise<Answer> {
     const { access } = operation.endpoint;
     return chain(this.#admission.principal(access, exchange.headers.authorization), (principal) => {
       const params = operation.readParams(values);

@@ -8,9 +8,9 @@ export interface PageKey {
 }
 
 /** Before the first item of a list that runs from the highest number to the lowest. */
-export const FIRST_PAGE: PageKey = { number: Number.MAX_SAFE_INTEGER, id: '' };
+const FIRST_PAGE: PageKey = { number: Number.MAX_SAFE_INTEGER, id: '' };
 
-/** Throws INVALID_REQUEST when the cursor was not made by `encodeCursor`. */
+/** Throws INVALID_REQUEST when the cursor was not made by a page of such a list. */
 export function decodeCursor(cursor: string | undefined): PageKey {
   if (cursor === undefined) return FIRST_PAGE;
   const parts = /^([0-9]{1,16})\.([a-z0-9_]{0,40})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
@@ -25,7 +25,7 @@ export function decodeCursor(cursor: string | undefined): PageKey {
   return { number, id: parts[2] };
 }
 
-export function encodeCursor(key: PageKey): string {
+function encodeCursor(key: PageKey): string {
   return Buffer.from(`${key.number}.${key.id}`, 'latin1').toString('base64url');
 }
 

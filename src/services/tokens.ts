@@ -22,7 +22,7 @@ interface KnownToken {
   lastUsedAtMs: number;
 }
 
-export function tokenSha256(token: string): Buffer {
+function tokenSha256(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 

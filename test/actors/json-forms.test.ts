@@ -4,7 +4,7 @@ import { applyPatch, createPatch } from 'rfc6902';
 import { describe, expect, it } from 'vitest';
 import { mergePatch } from '../../actors/json-merge.ts';
 import { applyOperation } from '../../actors/json-operation.ts';
-import { applyJsonPatch, assertDepth, parseJsonPatch } from '../../actors/json-patch.ts';
+import { applyJsonPatch, assertStorable, parseJsonPatch } from '../../actors/json-patch.ts';
 import { parsePath, readPath } from '../../actors/json-path.ts';
 import type { JsonOperation } from '../../protocol/schemas/json-key.ts';
 import { codeOf } from './runtime-fixture.ts';
@@ -193,7 +193,7 @@ describe('JSON patch (RFC 6902)', () => {
     const many = Array.from({ length: 1001 }, () => ({ op: 'test', path: '', value: 1 }));
     expect(await codeOf(() => patch('1', many))).toBe('INVALID_REQUEST');
     const deep = Array.from({ length: 1000 }, (_, index) => ({ op: 'add', path: '/a'.repeat(index + 1), value: {} }));
-    expect(await codeOf(() => assertDepth(applyJsonPatch({}, parseJsonPatch(deep))))).toBe('PATCH_FAILED');
+    expect(await codeOf(() => assertStorable(applyJsonPatch({}, parseJsonPatch(deep))))).toBe('PATCH_FAILED');
   });
 });
 

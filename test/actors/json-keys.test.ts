@@ -226,6 +226,12 @@ describe('patch', () => {
     },
   );
 
+  it('[no silent null] a stored number that cannot be calculated with stops a patch instead of changing', async () => {
+    await put('k', '{"big":1e400,"n":1}');
+    expect(await fails('json.patch', { text: '{"op":"increment","path":"$.n"}' })).toBe('PATCH_FAILED');
+    expect((await get('k')).json).toContain('{"big":1e400,"n":1}');
+  });
+
   it('[concurrent] a hundred increments at once count to a hundred', async () => {
     await Promise.all(Array.from({ length: 100 }, () => patch('{"op":"increment"}')));
     expect((await get('k')).data).toMatchObject({ value: 100 });
@@ -302,6 +308,7 @@ describe('values that leave memory', () => {
     await put('k', '"new"');
     stage.store.reads.open();
     expect((await reader).data).toMatchObject({ value: 'new' });
+    expect(stage.runtime.stats().residentBytes).toBeLessThan(10_000);
   });
 
   it("[fenced] a previous owner never answers with its successor's value under its own ETag", async () => {

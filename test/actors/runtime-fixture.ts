@@ -11,7 +11,7 @@ import { SteppedClock } from '../sim/stepped-clock.ts';
 import { SILENT, UNMETERED } from '../sim/world.ts';
 
 /** An operation that waits until the test lets it go on. */
-export class Gate {
+class Gate {
   #waiting: (() => void)[] = [];
   isShut = false;
 
@@ -25,7 +25,7 @@ export class Gate {
   }
 }
 
-export class HeldStore extends MemoryStore {
+class HeldStore extends MemoryStore {
   readonly commits = new Gate();
   readonly reads = new Gate();
   readonly loads = new Gate();

@@ -75,6 +75,7 @@ const SITE = {
   'site/logo.psd': 'big',
   'site/keep.psd': 'kept',
   'site/node_modules/x/index.js': 'x',
+  'site/old.easel.zip': 'data',
 };
 
 describe('publish', () => {
@@ -101,8 +102,10 @@ describe('publish', () => {
     });
     expect(await pageText('first-site')).toContain('<title>one</title>');
     expect(await pageText('first-site', '/css/copy.css')).toBe('body{margin:0}');
-    const hidden = await Promise.all(['/.env', '/.easelignore', '/drafts/later.html', '/logo.psd'].map((path) => page('first-site', path)));
-    expect(hidden.map((response) => response.status)).toEqual([404, 404, 404, 404]);
+    const hidden = await Promise.all(
+      ['/.env', '/.easelignore', '/drafts/later.html', '/logo.psd', '/old.easel.zip'].map((path) => page('first-site', path)),
+    );
+    expect(hidden.map((response) => response.status)).toEqual([404, 404, 404, 404, 404]);
   });
 
   it('pushes a new version of the same artifact and sends only the changed file', async () => {
@@ -144,6 +147,13 @@ describe('publish', () => {
     expect(other.artifact_id).not.toBe(report.artifact_id);
     expect(await easel.json(['publish', 'report.html'])).toMatchObject({ artifact_id: report.artifact_id, version_no: 2, sent: 0 });
     expect(await pageText(report.slug)).toContain('<title>report</title>');
+  });
+
+  it('opens with the page that was chosen, also in later versions', async () => {
+    await easel.write({ 'site/start.html': '<title>start</title>' });
+    const { slug } = await easel.json(['publish', 'site', '--visibility', 'public', '--entry', 'start.html']);
+    await easel.json(['publish', 'site']);
+    expect(await pageText(slug)).toContain('<title>start</title>');
   });
 
   it('keeps a draft from being live', async () => {
@@ -249,7 +259,7 @@ describe('keep and move', () => {
     await easel.json(['publish', 'site', '--slug', 'traveller']);
     await easel.json(['data', 'set', 'score', '{"best":7}', '-a', 'traveller']);
     const { file, bytes } = await easel.json(['export', 'traveller']);
-    expect([file, (await stat(join(easel.home, file))).size]).toEqual(['traveller.zip', bytes]);
+    expect([file, (await stat(join(easel.home, file))).size]).toEqual(['traveller.easel.zip', bytes]);
     expect((await easel.run(['export', 'traveller'])).code).toBe(5);
     const other = await newUser();
     const imported = publishResponse.parse(await other.json(['import', join(easel.home, file), '--slug', 'arrived']));

@@ -251,6 +251,38 @@ describe('bodies', () => {
     expect(fake.errors.filter((error) => 'operation' in error && error.operation === 'json.put')).toEqual([]);
   });
 
+  test('a body is whole when the caller is looked up in the database first, on the API and on the own origin', async () => {
+    const own = await startFakeEdge({
+      lookUp: () => new Promise((resolve) => setImmediate(resolve)),
+      handlers: { 'json.put': ({ body }) => ({ reply: 'ok', body: { length: String(body).length } }) },
+    });
+    const body = `"${'x'.repeat(900_000)}"`;
+    const head = `Authorization: Bearer ${OWNER_TOKEN}\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
+    for (const host of ['localhost', `shown.localhost:${own.port}`]) {
+      const { text } = await rawRequest(own.port, `PUT ${PUBLIC_KEY} HTTP/1.1\r\nHost: ${host}\r\n${head}${body}`);
+      expect(text).toContain('{"length":900000}');
+    }
+    own.close();
+  });
+
+  test('the body of a caller who is refused is dropped while it is still coming', async () => {
+    const own = await startFakeEdge({ lookUp: () => new Promise((resolve) => setImmediate(resolve)) });
+    const socket = new Socket();
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    socket.connect(own.port, '127.0.0.1');
+    socket.write(`PUT ${PUBLIC_KEY} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer so_bad\r\nContent-Length: 6\r\n\r\n"ab`);
+    await expect.poll(() => text).toContain('HTTP/1.1 401');
+    expect(await (await fetch(own.url('/metrics'))).text()).toMatch(/^easel_body_bytes_in_flight 0$/m);
+    socket.write('cd"GET /v1/nothing HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await expect.poll(() => text).toContain('NOT_FOUND');
+    expect(own.handled).toEqual([]);
+    socket.destroy();
+    own.close();
+  });
+
   test('bodies beyond what is held in all are refused until there is room', async () => {
     const size = LIMITS.importBytesMax;
     const head = `POST /v1/artifacts/import HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${OWNER_TOKEN}\r\nContent-Type: application/zip\r\nContent-Length: ${size}\r\n\r\n`;

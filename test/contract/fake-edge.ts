@@ -81,6 +81,8 @@ interface FakeOptions {
   readonly content?: ContentDoor;
   readonly sql?: Sql;
   readonly settings?: Readonly<Record<string, string>>;
+  /** What the edge looks up is found in the database, not in memory: never in the same turn. */
+  readonly lookUp?: () => Promise<void>;
 }
 
 export async function startFakeEdge(options: FakeOptions = {}): Promise<FakeEdge> {
@@ -96,13 +98,17 @@ export async function startFakeEdge(options: FakeOptions = {}): Promise<FakeEdge
     handlers: fakeHandlers(options.handlers ?? {}, handled),
     tokens: {
       authenticate(bearer) {
-        const principal = principals.get(bearer);
-        if (principal === undefined) throw new Failure('UNAUTHORIZED', { reason: 'invalid' });
-        return principal;
+        const known = () => {
+          const principal = principals.get(bearer);
+          if (principal === undefined) throw new Failure('UNAUTHORIZED', { reason: 'invalid' });
+          return principal;
+        };
+        return options.lookUp === undefined ? known() : options.lookUp().then(known);
       },
     },
     heads: {
-      get: (id) => live.get(id) ?? Promise.resolve(null),
+      get: (id) =>
+        (options.lookUp === undefined ? live.get(id) : options.lookUp().then(() => live.get(id) ?? null)) ?? Promise.resolve(null),
       trashed: async (id) => (id === TRASHED_ID ? headOf(TRASHED_ID, 'gone', 'public', 1) : null),
     },
     runtime: {

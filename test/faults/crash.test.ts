@@ -1,6 +1,8 @@
+import postgres from 'postgres';
 import { describe, expect, it } from 'vitest';
 import { createServerDatabase, type DatabaseKind, databaseKinds, temporaryDir } from '../support/database.ts';
 import { startProgram } from '../support/program.ts';
+import { describeWith } from '../support/services.ts';
 import { publishTargets, Writers } from '../support/writers.ts';
 
 const ARTIFACTS = 4;
@@ -51,6 +53,30 @@ describe.each(databaseKinds())('the process dies under load: %s', (kind) => {
     expect(again.adminToken).toBeUndefined();
     expect(await writers.findLosses(again.baseUrl)).toEqual([]);
     await again.end('SIGTERM');
+    await remove();
+  });
+});
+
+describeWith('postgresUrl')('the server cuts every connection under load', () => {
+  it('answers 503 at worst, goes on by itself, and loses nothing', { timeout: 120_000 }, async () => {
+    const { settings, remove } = await installation('postgres');
+    const program = await startProgram({ ...settings, LOG_LEVEL: 'silent' });
+    const writers = new Writers(await publishTargets(program, ARTIFACTS));
+    const admin = postgres(settings.DATABASE_URL ?? '', { max: 1, connection: { application_name: 'test' } });
+    const enough = new AbortController();
+    const running = writers.run(program.baseUrl, enough.signal);
+    for (let cut = 0; cut < 4; cut++) {
+      await writers.acknowledgedMore(100);
+      await admin`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name = 'easel'`;
+    }
+    await writers.acknowledgedMore(100);
+    enough.abort();
+    await running;
+    expect(await writers.findLosses(program.baseUrl)).toEqual([]);
+    await admin.end();
+    expect(await program.end('SIGTERM')).toEqual({ code: 0, signal: null });
     await remove();
   });
 });

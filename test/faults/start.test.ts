@@ -11,7 +11,10 @@ import { describeWith } from '../support/services.ts';
 /** Longer than a unix socket's path may be. */
 const DEEP = 'a-folder-with-a-name-that-is-quite-long/'.repeat(3);
 
-describe('start on an empty folder', () => {
+/** Several starts of a real process in each test, on a machine that may be busy. */
+const SLOW = { timeout: 120_000 };
+
+describe('start on an empty folder', SLOW, () => {
   it('prints the address, the administrator’s token and the line that publishes, once', async () => {
     const folder = temporaryDir();
     const settings = { DATA_DIR: join(folder.path, DEEP) };
@@ -56,7 +59,7 @@ describe('start on an empty folder', () => {
   });
 });
 
-describe('a start that must fail says why', () => {
+describe('a start that must fail says why', SLOW, () => {
   it('names every wrong setting', async () => {
     const refused = await failToStart({ PORT: 'many', DATABASE_POOL: '1', LOG_LEVEL: 'loud' });
     expect(refused.code).toBe(2);
@@ -87,7 +90,7 @@ describe('a start that must fail says why', () => {
   });
 });
 
-describeWith('postgresUrl')('start on a server', () => {
+describeWith('postgresUrl')('start on a server', SLOW, () => {
   it('lets two processes start at once on an empty database: one schema, one administrator', async () => {
     const folder = temporaryDir();
     const database = await createServerDatabase();
@@ -96,9 +99,8 @@ describeWith('postgresUrl')('start on a server', () => {
     expect(programs.filter((program) => program.adminToken !== undefined)).toHaveLength(1);
     const sql = postgres(database.url, { max: 1 });
     expect(await sql`select count(*)::int as n from account where is_admin`).toEqual([{ n: 1 }]);
-    expect(await sql`select count(*)::int as n, max(version) as version from schema_migration`).toEqual([
-      { n: expect.any(Number), version: expect.any(Number) },
-    ]);
+    // Each schema once: the primary key would let no second one in, and a process that had tried would not have started.
+    expect(await sql`select count(*) > 0 as migrated from schema_migration`).toEqual([{ migrated: true }]);
     await sql.end();
     for (const program of programs) expect(await program.end('SIGTERM')).toEqual({ code: 0, signal: null });
     await database.drop();

@@ -59,6 +59,16 @@ describe('publishing', () => {
     expect(await artifact(easel, user, first.id)).toMatchObject({ name: 'Pushed', live_version_no: 3, live_version_id: third.versionId });
   });
 
+  test('who names the artifact by id may rename it and move it to another slug in the same step', async () => {
+    const { id } = await published(easel, user, { slug: 'before-move', name: 'Before' });
+    const moved = await published(easel, user, { artifact_id: id, slug: 'after-move', name: 'After' });
+    expect(moved.answer.deployment).toEqual({ slug: 'after-move', url: easel.contentUrl('after-move') });
+    expect(await artifact(easel, user, id)).toMatchObject({ slug: 'after-move', name: 'After', live_version_no: 2 });
+    await published(easel, user, { slug: 'occupied' });
+    expect(await refusal(publish(easel, user, { artifact_id: id, slug: 'occupied' }))).toEqual([409, 'SLUG_TAKEN', 'slug']);
+    expect(await artifact(easel, user, id)).toMatchObject({ slug: 'after-move', live_version_no: 2 });
+  });
+
   test('a slug of somebody else is taken, and another artifact of theirs is not there', async () => {
     const other = await easel.newUser();
     const theirs = await published(easel, other, { slug: 'theirs' });
@@ -238,9 +248,9 @@ describe('publishing by digest', () => {
       size_bytes: 9,
     });
     const done = await byDigest(user, { ...request, upload_id: begun.upload_id });
-    expect([done.status, await json(done)]).toMatchObject([200, { version: { version_no: 1 }, deployment: { slug: 'by-digest' } }]);
-    const id = (await json(await easel.fetch('/v1/artifacts', { token: user.token }))).artifacts[0].id;
-    expect((await files(id, user.token)).map((file) => [file.path, file.mime, file.size_bytes])).toEqual([
+    const answer = await json(done);
+    expect([done.status, answer]).toMatchObject([200, { version: { version_no: 1 }, deployment: { slug: 'by-digest' } }]);
+    expect((await files(answer.artifact.id, user.token)).map((file) => [file.path, file.mime, file.size_bytes])).toEqual([
       ['index.html', 'text/html; charset=utf-8', 8],
       ['style.css', 'text/css; charset=utf-8', 9],
     ]);
@@ -266,6 +276,16 @@ describe('publishing by digest', () => {
     expect(await refusal(put(stranger, begun.upload_id, sha256('expiring'), 'expiring'))).toEqual([404, 'UPLOAD_NOT_FOUND', 'upload_id']);
     easel.clock.advance(3_600_000);
     expect(await refusal(put(user, begun.upload_id, sha256('expiring'), 'expiring'))).toEqual([404, 'UPLOAD_NOT_FOUND', 'upload_id']);
+  });
+
+  test('60 uploads may stand open, then the oldest must end first', async () => {
+    const hoarder = await easel.newUser();
+    const begin = () => byDigest(hoarder, { files_digest: [digestOf('never sent')] });
+    const begun = await Promise.all(Array.from({ length: 63 }, begin));
+    expect(begun.map((reply) => reply.status).sort()).toEqual([...Array<number>(60).fill(200), 429, 429, 429]);
+    expect((await begin()).headers.get('retry-after')).toBe('3600');
+    easel.clock.advance(3_600_000);
+    expect((await begin()).status).toBe(200);
   });
 
   test('what would be refused in the end is refused before anything travels', async () => {

@@ -4,7 +4,7 @@ import type { ArtifactId } from '../../protocol/ids.ts';
 import type { MemoryStore } from './memory-store.ts';
 
 /** One call: when it was made and answered, in ms and as the number of changes of its artifact that were durable then. */
-export interface Span {
+interface Span {
   readonly artifactId: ArtifactId;
   readonly key: string;
   readonly askedMs: number;

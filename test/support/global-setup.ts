@@ -1,6 +1,6 @@
 /** Builds the program once for all suites and finds out which services this machine has. */
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import postgres from 'postgres';
@@ -8,11 +8,13 @@ import type { TestProject } from 'vitest/node';
 import type { Services } from './services.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+const CACHE = join(ROOT, 'node_modules/.cache/easel');
 const DEFAULT_CHROMIUM = '/usr/bin/chromium';
 
 export default async function setup(project: TestProject): Promise<() => void> {
-  const builtDir = join(ROOT, 'node_modules/.cache/easel', `test-${process.pid}`);
-  build(builtDir);
+  removeLeftovers();
+  const builtDir = join(CACHE, `test-${process.pid}`);
+  execFileSync(process.execPath, [join(ROOT, 'deploy/build.mjs'), builtDir, 'main', 'cli', 'pglite-worker'], { stdio: 'inherit' });
   const found: Services = {
     postgresUrl: await reachablePostgres(process.env.TEST_DATABASE_URL ?? 'postgres://root@127.0.0.1:5432/postgres'),
     redisUrl: await reachable(process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'),
@@ -24,14 +26,20 @@ export default async function setup(project: TestProject): Promise<() => void> {
   return () => rmSync(builtDir, { recursive: true, force: true });
 }
 
-function build(builtDir: string): void {
-  const run = (...entries: string[]) =>
-    execFileSync(process.execPath, [join(ROOT, 'deploy/build.mjs'), builtDir, ...entries], { stdio: 'inherit' });
+/** Builds of test runs that were killed. */
+function removeLeftovers(): void {
+  if (!existsSync(CACHE)) return;
+  for (const name of readdirSync(CACHE)) {
+    const pid = /^test-(\d+)/.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(CACHE, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
   try {
-    run('main', 'cli', 'pglite-worker');
+    return process.kill(pid, 0);
   } catch {
-    console.warn('The program does not build: tests that start it will fail.');
-    run('pglite-worker');
+    return false;
   }
 }
 

@@ -52,6 +52,10 @@ async function launch(settings: Environment): Promise<Program | FailedStart> {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, LOG_LEVEL: 'warn', PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  // A failed test leaves it running; it must not outlive the test process.
+  const killIt = () => child.kill('SIGKILL');
+  process.once('exit', killIt);
+  child.once('exit', () => process.off('exit', killIt));
   let stdout = '';
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text) => {

@@ -27,7 +27,7 @@ export async function publishTargets(program: Program, count: number): Promise<r
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify(body),
       });
-      return { artifactId: published.artifact_id, token };
+      return { artifactId: published.artifact.id, token };
     }),
   );
 }
@@ -43,24 +43,34 @@ export class Writers {
   readonly #keys = new Map<string, KeyHistory>();
   readonly #targets: readonly Target[];
   #acknowledged = 0;
-  #enough: { readonly count: number; readonly reached: () => void } | undefined;
+  #unavailable = 0;
+  #enough: { readonly count: number; readonly reached: () => void; readonly missed: (reason: Error) => void } | undefined;
 
   constructor(targets: readonly Target[]) {
     this.#targets = targets;
   }
 
-  /** Writes to `baseUrl` until the service stops answering with success. Each key counts up by one writer. */
-  async run(baseUrl: string): Promise<void> {
+  /**
+   * Writes to `baseUrl` until the connection breaks or `signal` fires. A 503 is tried again: that is what it says; any other refusal
+   * rejects. Each key counts up by one writer.
+   */
+  async run(baseUrl: string, signal?: AbortSignal): Promise<void> {
     const writers = this.#targets.flatMap((target) =>
-      Array.from({ length: WRITERS_PER_ARTIFACT }, (_, writer) => this.#write(baseUrl, target, writer)),
+      Array.from({ length: WRITERS_PER_ARTIFACT }, (_, writer) => this.#write(baseUrl, target, writer, signal)),
     );
-    await Promise.all(writers);
+    try {
+      await Promise.all(writers);
+      this.#enough?.missed(new Error('the writers stopped before so many writes were acknowledged'));
+    } catch (error) {
+      this.#enough?.missed(error instanceof Error ? error : new Error(String(error)));
+      throw error;
+    }
   }
 
-  /** Resolves when so many writes more have been acknowledged. */
+  /** Resolves when so many writes more have been acknowledged; rejects when the writers end before that. */
   acknowledgedMore(count: number): Promise<void> {
-    return new Promise((reached) => {
-      this.#enough = { count: this.#acknowledged + count, reached };
+    return new Promise((reached, missed) => {
+      this.#enough = { count: this.#acknowledged + count, reached, missed };
     });
   }
 
@@ -74,26 +84,28 @@ export class Writers {
     return losses;
   }
 
+  /** Answers of 503 so far. */
+  get unavailable(): number {
+    return this.#unavailable;
+  }
+
   get acknowledgedWrites(): number {
     return this.#acknowledged;
   }
 
-  async #write(baseUrl: string, { artifactId, token }: Target, writer: number): Promise<void> {
-    for (let i = 0; ; i++) {
+  async #write(baseUrl: string, { artifactId, token }: Target, writer: number, signal?: AbortSignal): Promise<void> {
+    for (let i = 0; !signal?.aborted; i++) {
       const name = `${artifactId}/json/w${writer}-k${i % KEYS_PER_WRITER}`;
       const history = this.#keys.get(name) ?? { acknowledged: 0, sent: 0 };
       this.#keys.set(name, history);
       history.sent += 1;
-      const ok = await fetch(`${baseUrl}/v1/data/${name}`, {
-        method: 'PUT',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ n: history.sent }),
-      }).then(
-        (response) => response.ok,
-        // The connection broke: the outcome is unknown, and so is not counted.
-        () => false,
-      );
-      if (!ok) return;
+      const status = await put(`${baseUrl}/v1/data/${name}`, token, { n: history.sent });
+      if (status === 503) {
+        this.#unavailable += 1;
+        continue;
+      }
+      if (status === 0) return;
+      if (status !== 200 && status !== 201) throw new Error(`${name} was answered with ${status}`);
       history.acknowledged = history.sent;
       this.#acknowledged += 1;
       if (this.#enough !== undefined && this.#acknowledged >= this.#enough.count) this.#enough.reached();
@@ -108,4 +120,17 @@ export class Writers {
     const { data } = (await response.json()) as { data: { value: { n: number } } };
     return data.value.n;
   }
+}
+
+/** The status, or 0 where the connection broke: then the outcome is unknown. */
+function put(url: string, token: string, body: object): Promise<number> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  return fetch(url, { method: 'PUT', headers, body: JSON.stringify(body) }).then(
+    async (response) => {
+      // Read to its end, or the connection is not used again.
+      await response.arrayBuffer();
+      return response.status;
+    },
+    () => 0,
+  );
 }

@@ -9,6 +9,7 @@ import { CliFailure } from './failures.ts';
 import { collect, limitOption } from './paging.ts';
 import { previewLink } from './preview.ts';
 import type { OpenSession, Session } from './session.ts';
+import { EXPORT_SUFFIX } from './source.ts';
 import { readBytes } from './standard-input.ts';
 import { bytesText, tableText, timeText } from './text.ts';
 
@@ -91,7 +92,7 @@ async function exportZip(session: Session, name: string | undefined, options: { 
   const id = await artifactIdOf(session, name);
   if (options.output === '-' && session.json)
     throw new CliFailure('usage', 'INVALID_USAGE', 'With --json the zip cannot go to standard output.');
-  const file = options.output ?? `${(await session.api.call('artifacts.get', { params: { id }, signal })).body.slug}.zip`;
+  const file = options.output ?? `${(await session.api.call('artifacts.get', { params: { id }, signal })).body.slug}${EXPORT_SUFFIX}`;
   const zip = (await session.api.call('artifacts.export', { params: { id }, signal })).body;
   if (file === '-') {
     stdout.write(zip);
@@ -157,7 +158,7 @@ function addKeeping(program: Command, open: OpenSession): void {
     .summary('save files and data as a zip')
     .description('Writes a zip of the live files and the data.')
     .argument(...ARTIFACT)
-    .option('-o, --output <file>', 'where to ("-": standard output; default: SLUG.zip)')
+    .option('-o, --output <file>', 'where to ("-": standard output; default: SLUG.easel.zip)')
     .option('--force', 'overwrite the file')
     .addHelpText('after', '\nExamples:\n  easel export my-site\n  easel export my-site -o backup.zip --force')
     .action(async (artifact, options, command) => exportZip(await open(command), artifact, options));
@@ -168,7 +169,7 @@ function addKeeping(program: Command, open: OpenSession): void {
     .argument('<file>', 'the zip ("-": standard input)')
     .option('--slug <slug>', 'the name in the address')
     .option('--name <name>', 'a name for people')
-    .addHelpText('after', '\nExample:\n  easel import my-site.zip --slug my-copy')
+    .addHelpText('after', '\nExample:\n  easel import my-site.easel.zip --slug my-copy')
     .action(async (file, options, command) => importZip(await open(command), file, options));
   program
     .command('delete')

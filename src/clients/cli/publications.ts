@@ -9,6 +9,8 @@ const publication = z.object({
   source: z.string(),
   artifact_id: z.string(),
   slug: z.string(),
+  /** The page that opens first, where it was chosen. */
+  entry: z.string().optional(),
 });
 export type Publication = z.output<typeof publication>;
 const memory = z.object({ publications: z.array(publication) });

@@ -9,7 +9,7 @@ import { CliFailure } from './failures.ts';
 import { inParallel } from './in-parallel.ts';
 import { previewLink } from './preview.ts';
 import { startProgress } from './progress.ts';
-import { publicationsIn, rememberPublication } from './publications.ts';
+import { type Publication, publicationsIn, rememberPublication } from './publications.ts';
 import type { OpenSession, Session } from './session.ts';
 import { type DigestedFile, digestAll, entrypointOf, readDigested, readSource, type Source } from './source.ts';
 import { bytesText, countText, timeText } from './text.ts';
@@ -54,20 +54,26 @@ async function sendAll(session: Session, uploadId: string, files: readonly Diges
   }
 }
 
-/** The target as the service knows it; `known` is what `.easel.json` remembers. */
-async function targetOf(session: Session, source: Source, options: PublishOptions): Promise<{ artifactId?: string; remembered: boolean }> {
-  if (options.artifact !== undefined) return { artifactId: await artifactIdOf(session, options.artifact), remembered: false };
-  if (options.new) return { remembered: false };
-  const known = (await publicationsIn(source.folder, session.url)).find((entry) => entry.source === source.key);
+/** The artifact to push to, undefined for the one with that slug or a new one. `known` is what `.easel.json` remembers. */
+async function targetOf(session: Session, known: Publication | undefined, options: PublishOptions): Promise<string | undefined> {
+  if (options.artifact !== undefined) return artifactIdOf(session, options.artifact);
   // Another slug than the remembered one means another artifact: the one that holds it, or a new one.
-  if (known === undefined || (options.slug !== undefined && options.slug !== known.slug)) return { remembered: false };
-  return { artifactId: known.artifact_id, remembered: true };
+  const other = options.new || (options.slug !== undefined && options.slug !== known?.slug);
+  return other ? undefined : known?.artifact_id;
 }
 
-async function push(session: Session, source: Source, files: readonly DigestedFile[], options: PublishOptions) {
-  const { artifactId, remembered } = await targetOf(session, source, options);
+interface Cargo {
+  readonly source: Source;
+  readonly entrypoint: string;
+  readonly files: readonly DigestedFile[];
+  readonly known: Publication | undefined;
+}
+
+async function push(session: Session, { source, entrypoint, files, known }: Cargo, options: PublishOptions) {
+  const artifactId = await targetOf(session, known, options);
+  const remembered = artifactId !== undefined && options.artifact === undefined;
   const body = {
-    entrypoint: entrypointOf(source, options.entry),
+    entrypoint,
     draft: options.draft ?? false,
     visibility: options.visibility,
     password: options.password,
@@ -105,16 +111,19 @@ function lostArtifact(source: Source, artifactId: string | undefined): CliFailur
 async function publish(session: Session, target: string, options: PublishOptions): Promise<void> {
   const { signal } = session.shell;
   const source = await readSource(target);
-  entrypointOf(source, options.entry);
+  const known = (await publicationsIn(source.folder, session.url)).find((entry) => entry.source === source.key);
+  const entry = options.entry ?? known?.entry;
+  const entrypoint = entrypointOf(source, entry);
   if (source.linksSkipped > 0) session.remark(`Left out ${countText(source.linksSkipped, 'symbolic link')}.`);
   const files = await digestAll(source.files, signal);
-  const { published, sent } = await push(session, source, files, options);
+  const { published, sent } = await push(session, { source, entrypoint, files, known }, options);
   const artifactId = published.artifact.id;
   await rememberPublication(source.folder, {
     server: session.url,
     source: source.key,
     artifact_id: artifactId,
     slug: published.deployment.slug,
+    entry,
   });
   const artifact = (await session.api.call('artifacts.get', { params: { id: artifactId }, signal })).body;
   const isLive = artifact.live_version_id === published.version.id;
@@ -172,8 +181,8 @@ function publishedText(session: Session, done: Published, draft: boolean): strin
 }
 
 const EXAMPLES = `
-Left out: dot-files, node_modules and what a .easelignore file in the folder names (rules as in .gitignore;
-"!.well-known" takes a dot-folder in again). Which artifact it became is remembered in the folder's .easel.json,
+Left out: dot-files, node_modules, exports (*.easel.zip), symbolic links, and what a .easelignore file in the
+folder names (rules as in .gitignore; "!.well-known" takes a dot-folder in again). Which artifact it became is remembered in the folder's .easel.json,
 so that publishing again pushes a new version. Limits: 1000 files, 25 MB a file, 100 MB together.
 
 Examples:

@@ -8,6 +8,8 @@ import { CliFailure } from './failures.ts';
 import { inParallel } from './in-parallel.ts';
 import { bytesText } from './text.ts';
 
+/** How exports are named by default. They hold data that a page may keep from its visitors, so a publish leaves them out. */
+export const EXPORT_SUFFIX = '.easel.zip';
 const READERS = 8;
 // Build folders in which people usually mean to publish what a tool made.
 const BUILD_FOLDERS = ['dist', 'build', 'out', '_site', 'public'];
@@ -37,7 +39,7 @@ function usage(code: string, message: string, hint?: string): CliFailure {
 }
 
 async function rulesOf(folder: string): Promise<Ignore> {
-  const rules = ignore({ ignorecase: false }).add(['.*', 'node_modules']);
+  const rules = ignore({ ignorecase: false }).add(['.*', 'node_modules', `*${EXPORT_SUFFIX}`]);
   const own = await readFile(join(folder, '.easelignore'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw error;

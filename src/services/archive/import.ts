@@ -107,7 +107,7 @@ async function readArchive(bytes: Uint8Array): Promise<Archive> {
   for (const [index, file] of said.files.entries()) {
     const name = fileEntry(file.path);
     const content = await zip.read(name, LIMITS.versionFileBytesMax, () => tooLarge(name));
-    requireDigest(name, content, file.sha256);
+    await requireDigest(name, content, file.sha256);
     contents.set(file.sha256, content);
     files.push({ path: paths[index] ?? file.path, mime: file.mime, sha256: file.sha256, sizeBytes: content.length });
     requireSizes(files, 'files');
@@ -136,7 +136,7 @@ async function readKeys(zip: ZipReader, said: Manifest): Promise<ImportedKey[]> 
     const name = jsonEntry(key.key);
     if (keys.has(key.key)) throw archiveFailure(MANIFEST_ENTRY, `names the key ${key.key} twice`);
     const bytes = await zip.read(name, LIMITS.jsonValueBytesMax, () => new Failure('VALUE_TOO_LARGE', { param: name }));
-    requireDigest(name, bytes, key.sha256);
+    await requireDigest(name, bytes, key.sha256);
     totalBytes += bytes.length;
     if (totalBytes > LIMITS.importDataBytesMax) throw archiveFailure(name, `is past ${LIMITS.importDataBytesMax} bytes of data`);
     keys.set(key.key, {
@@ -159,8 +159,8 @@ function readJson(name: string, bytes: Buffer) {
   }
 }
 
-function requireDigest(name: string, bytes: Buffer, sha256: string): void {
-  if (sha256Of(bytes) !== sha256) throw archiveFailure(name, 'is not what the manifest says; the archive is damaged');
+async function requireDigest(name: string, bytes: Buffer, sha256: string): Promise<void> {
+  if ((await sha256Of(bytes)) !== sha256) throw archiveFailure(name, 'is not what the manifest says; the archive is damaged');
 }
 
 async function makeArtifact(

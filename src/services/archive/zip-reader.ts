@@ -3,8 +3,8 @@ import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 import { Failure } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 
-/** Small entries may shrink as much as they like: only together with size is it an attack. */
-const RATIO_COUNTS_FROM_BYTES = 1024 * 1024;
+/** So much may come out of any archive: zeros shrink a thousandfold, and only together with size is that an attack. */
+const INFLATED_FREE_BYTES = 32 * 1024 * 1024;
 
 export function archiveFailure(entry: string, problem: string): Failure {
   return new Failure('INVALID_REQUEST', { param: entry, message: `${entry}: ${problem}`, hint: 'Send a zip that an export has made.' });
@@ -13,10 +13,14 @@ export function archiveFailure(entry: string, problem: string): Failure {
 export class ZipReader {
   readonly #zip: ZipFile;
   readonly #entries: ReadonlyMap<string, Entry>;
+  /** What all entries read may inflate to together, and have. */
+  readonly #inflatedBytesMax: number;
+  #inflatedBytes = 0;
 
-  private constructor(zip: ZipFile, entries: ReadonlyMap<string, Entry>) {
+  private constructor(zip: ZipFile, entries: ReadonlyMap<string, Entry>, zipBytes: number) {
     this.#zip = zip;
     this.#entries = entries;
+    this.#inflatedBytesMax = Math.max(INFLATED_FREE_BYTES, zipBytes * LIMITS.importRatioMax);
   }
 
   /** Reads the directory. Throws INVALID_REQUEST naming the entry that is wrong. */
@@ -36,7 +40,7 @@ export class ZipReader {
       if (error instanceof Failure || !(error instanceof Error)) throw error;
       throw archiveFailure('zip', error.message);
     }
-    return new ZipReader(zip, entries);
+    return new ZipReader(zip, entries, bytes.length);
   }
 
   /** One entry, inflated. Throws INVALID_REQUEST naming it when it is missing, damaged, encrypted or a bomb; `tooLarge()` over `bytesMax`. */
@@ -50,8 +54,9 @@ export class ZipReader {
       for await (const chunk of await this.#zip.openReadStreamPromise(entry)) {
         sizeBytes += chunk.length;
         if (sizeBytes > bytesMax) throw tooLarge();
-        if (sizeBytes > RATIO_COUNTS_FROM_BYTES && sizeBytes > entry.compressedSize * LIMITS.importRatioMax) {
-          throw archiveFailure(name, `inflates to more than ${LIMITS.importRatioMax} times its size`);
+        this.#inflatedBytes += chunk.length;
+        if (this.#inflatedBytes > this.#inflatedBytesMax) {
+          throw archiveFailure(name, `with it the archive inflates to more than ${LIMITS.importRatioMax} times its size`);
         }
         chunks.push(chunk);
       }

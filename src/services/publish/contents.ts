@@ -1,5 +1,5 @@
 /** Contents by digest: checked, stored before any row names them, and claimed only by who has shown to have them. */
-import { createHash } from 'node:crypto';
+import { createHash, webcrypto } from 'node:crypto';
 import { Failure } from '../../../protocol/errors.ts';
 import type { UploadId, UserId } from '../../../protocol/ids.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
@@ -30,24 +30,30 @@ export interface InlineFiles {
 
 const PUTS_AT_ONCE = 8;
 
-export function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+/** Above this a content is hashed in the thread pool: 25 MB would hold up everybody else for a tenth of a second. */
+const HASHED_AT_ONCE_BYTES_MAX = 256 * 1024;
+
+/** Lowercase hex. */
+export async function sha256Of(bytes: Uint8Array): Promise<string> {
+  if (bytes.length <= HASHED_AT_ONCE_BYTES_MAX) return createHash('sha256').update(bytes).digest('hex');
+  return Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex');
 }
 
 /** Decodes files sent inline. Throws INVALID_REQUEST or FILE_TOO_LARGE naming the file. */
-export function readInlineFiles(sent: NonNullable<PublishRequest['files']>): InlineFiles {
+export async function readInlineFiles(sent: NonNullable<PublishRequest['files']>): Promise<InlineFiles> {
   const paths = requirePaths(
     sent.map((file) => file.path),
     'files',
   );
   const contents = new Map<string, Uint8Array>();
-  const files = sent.map((file, index) => {
+  const files: SizedFile[] = [];
+  for (const [index, file] of sent.entries()) {
     const path = paths[index] ?? file.path;
     const bytes = file.encoding === 'base64' ? decodeBase64(file.content, index) : Buffer.from(file.content, 'utf8');
-    const sha256 = sha256Of(bytes);
+    const sha256 = await sha256Of(bytes);
     contents.set(sha256, bytes);
-    return { path, mime: mediaTypeOf(path, file.mime), sha256, sizeBytes: bytes.length };
-  });
+    files.push({ path, mime: mediaTypeOf(path, file.mime), sha256, sizeBytes: bytes.length });
+  }
   requireSizes(files, 'files');
   return { files, contents };
 }

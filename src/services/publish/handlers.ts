@@ -48,7 +48,7 @@ async function readCargo(deps: PublishDeps, publisher: Publisher, body: PublishR
   if (body.upload_id !== undefined) {
     throw new Failure('INVALID_REQUEST', { param: 'upload_id', message: 'upload_id: goes with files_digest, not with files.' });
   }
-  return { ...readInlineFiles(body.files ?? []), uploadId: null };
+  return { ...(await readInlineFiles(body.files ?? [])), uploadId: null };
 }
 
 type PublishBody = z.input<typeof publishResponse>;

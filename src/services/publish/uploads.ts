@@ -7,6 +7,7 @@ import type { Queries, ServiceDeps } from '../deps.ts';
 import { type DeclaredFile, possessedSizes, requireSizes, type SizedFile, sha256Of, storeContents } from './contents.ts';
 import { mediaTypeOf } from './media-types.ts';
 import { requirePaths } from './paths.ts';
+import { lockPublishing } from './publish-limit.ts';
 
 type Digests = NonNullable<PublishRequest['files_digest']>;
 
@@ -22,12 +23,13 @@ export function readDigestFiles(sent: Digests): DeclaredFile[] {
   });
 }
 
-/** First phase: begins an upload and says what to send in it. */
+/** First phase: begins an upload and says what to send in it. Throws RATE_LIMITED for an account with too many unfinished ones. */
 export async function openUpload(deps: Pick<ServiceDeps, 'sql' | 'clock'>, userId: UserId, files: readonly DeclaredFile[]) {
   const id = newId('upload');
-  const nowMs = deps.clock.nowMs();
   await deps.sql.begin(async (tx) => {
-    await dropOldestUploads(tx, userId, LIMITS.uploadsOpenMax - 1);
+    await lockPublishing(tx, userId);
+    const nowMs = deps.clock.nowMs();
+    await requireFewUploads(tx, userId, nowMs);
     await tx`
       insert into publish_upload (id, user_id, created_at_ms, expires_at_ms)
       values (${id}, ${userId}, ${nowMs}, ${nowMs + LIMITS.uploadTtlMs})`;
@@ -46,7 +48,7 @@ export async function receiveContent(
   bytes: Uint8Array,
 ): Promise<void> {
   await requireUpload(deps.sql, userId, id, deps.clock.nowMs());
-  if (sha256Of(bytes) !== sha256) {
+  if ((await sha256Of(bytes)) !== sha256) {
     throw new Failure('INVALID_REQUEST', { param: 'sha256', message: 'sha256: is not the SHA-256 of the bytes sent.' });
   }
   await requireRoom(deps.sql, id, sha256, bytes.length);
@@ -109,8 +111,14 @@ async function insertPart(sql: Queries, id: UploadId, sha256: string): Promise<v
     on conflict (upload_id, sha256) do nothing`;
 }
 
-async function dropOldestUploads(tx: Queries, userId: UserId, keep: number): Promise<void> {
-  await tx`
-    delete from publish_upload where id in (
-      select id from publish_upload where user_id = ${userId} order by created_at_ms desc, id offset ${keep})`;
+/** Contents of unfinished uploads are kept for a day: without a bound an account could fill the store and publish nothing. */
+async function requireFewUploads(tx: Queries, userId: UserId, nowMs: number): Promise<void> {
+  const [open] = await tx<{ uploads: number; first_expiry_ms: number | null }[]>`
+    select count(*)::int as uploads, min(expires_at_ms) as first_expiry_ms
+    from publish_upload where user_id = ${userId} and expires_at_ms > ${nowMs}`;
+  if (open === undefined || open.uploads < LIMITS.uploadsOpenMax) return;
+  throw new Failure('RATE_LIMITED', {
+    message: `An account may begin ${LIMITS.uploadsOpenMax} uploads an hour that it does not publish.`,
+    retryAfterS: Math.max(1, Math.ceil(((open.first_expiry_ms ?? nowMs) - nowMs) / 1000)),
+  });
 }

@@ -1,0 +1,145 @@
+/** One valid call of every endpoint. A new endpoint without an example does not compile. */
+import { createHash } from 'node:crypto';
+import { type EndpointId, endpoints } from '../../protocol/table.ts';
+import type { TestEasel, TestUser } from '../support/easel.ts';
+
+export interface ExampleCall {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Becomes JSON; bytes are sent as they are. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What a call of an endpoint may need: an owner with a published page, and others who are not the owner. */
+export interface World {
+  readonly easel: TestEasel;
+  readonly owner: TestUser;
+  readonly stranger: TestUser;
+  readonly editor: TestUser;
+  readonly viewer: TestUser;
+  /** Private, with two versions and the key `score`. */
+  readonly artifactId: string;
+  readonly slug: string;
+  readonly versionIds: readonly string[];
+}
+
+export async function makeWorld(easel: TestEasel): Promise<World> {
+  const [owner, stranger, editor, viewer] = await Promise.all([easel.newUser('pro'), easel.newUser(), easel.newUser(), easel.newUser()]);
+  const first = await publish(easel, owner, { name: 'Example', files: page('one') });
+  const second = await publish(easel, owner, { artifact_id: first.artifact.id, files: page('two') });
+  const artifactId = first.artifact.id;
+  await easel.sql`
+    insert into collaborator (artifact_id, user_id, role, added_at_ms)
+    values (${artifactId}, ${editor.userId}, 'editor', 0), (${artifactId}, ${viewer.userId}, 'viewer', 0)`;
+  await call(easel, owner, 'PUT', `/v1/data/${artifactId}/json/score`, { points: 1 });
+  return {
+    easel,
+    owner,
+    stranger,
+    editor,
+    viewer,
+    artifactId,
+    slug: first.deployment.slug,
+    versionIds: [first.version.id, second.version.id],
+  };
+}
+
+function page(text: string): unknown[] {
+  return [{ path: 'index.html', content: `<!doctype html><title>${text}</title><p>${text}</p>`, mime: 'text/html', encoding: 'utf8' }];
+}
+
+interface Published {
+  readonly artifact: { readonly id: string };
+  readonly version: { readonly id: string };
+  readonly deployment: { readonly slug: string };
+}
+
+async function publish(easel: TestEasel, user: TestUser, body: unknown): Promise<Published> {
+  return (await (await call(easel, user, 'POST', '/v1/publish', body)).json()) as Published;
+}
+
+async function call(easel: TestEasel, user: TestUser, method: string, path: string, body?: unknown): Promise<Response> {
+  const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  const reply = await easel.fetch(path, { method, token: user.token, ...init });
+  if (!reply.ok) throw new Error(`${method} ${path} answered ${reply.status}: ${await reply.text()}`);
+  return reply;
+}
+
+const UPLOADED = Buffer.from('uploaded');
+
+async function upload(world: World): Promise<{ upload_id: string; sha256: string }> {
+  const sha256 = createHash('sha256').update(UPLOADED).digest('hex');
+  const body = { name: 'By digest', files_digest: [{ path: 'index.html', sha256 }] };
+  const reply = (await (await call(world.easel, world.owner, 'POST', '/v1/publish', body)).json()) as { upload_id: string };
+  return { upload_id: reply.upload_id, sha256 };
+}
+
+const artifact = ({ artifactId }: World) => ({ params: { id: artifactId } });
+const data = ({ artifactId }: World) => ({ params: { artifactId } });
+const key = ({ artifactId }: World) => ({ params: { artifactId, key: 'score' } });
+const nothing = () => ({});
+
+export const EXAMPLES: { readonly [I in EndpointId]: (world: World) => ExampleCall | Promise<ExampleCall> } = {
+  'operations.openapi': nothing,
+  'operations.docs': nothing,
+  'operations.docsFile': () => ({ params: { file: 'swagger-ui.css' } }),
+  'operations.home': nothing,
+  'operations.alive': nothing,
+  'operations.ready': nothing,
+  'operations.metrics': nothing,
+  'accounts.create': () => ({ body: {} }),
+  'accounts.me': nothing,
+  'accounts.account': nothing,
+  'accounts.profile': nothing,
+  'accounts.updateProfile': () => ({ body: { name: 'Somebody', metadata: { a: 1 } } }),
+  'tokens.list': () => ({ query: { limit: '10', count: 'true' } }),
+  'tokens.create': () => ({ body: { name: 'laptop' } }),
+  'tokens.revoke': async ({ easel, owner }) => {
+    const made = (await (await call(easel, owner, 'POST', '/v1/me/tokens', {})).json()) as { id: string };
+    return { params: { id: made.id } };
+  },
+  'publish.publish': () => ({ body: { name: 'New', files: page('new') } }),
+  'publish.upload': async (world) => ({ params: await upload(world), body: UPLOADED }),
+  'artifacts.list': () => ({ query: { limit: '5', count: 'true', favorites: 'false' } }),
+  'artifacts.listDeleted': () => ({ query: { count: 'true' } }),
+  'artifacts.get': artifact,
+  'artifacts.update': (world) => ({ ...artifact(world), body: { name: 'Renamed', social_title: null } }),
+  'artifacts.delete': artifact,
+  'artifacts.restore': async (world) => {
+    await call(world.easel, world.owner, 'DELETE', `/v1/artifacts/${world.artifactId}`);
+    return artifact(world);
+  },
+  'artifacts.export': artifact,
+  'artifacts.import': async ({ easel, owner, artifactId }) => {
+    const zip = await (await call(easel, owner, 'GET', `/v1/artifacts/${artifactId}/export`)).arrayBuffer();
+    return { query: { name: 'Imported' }, body: Buffer.from(zip), headers: { 'content-type': 'application/zip' } };
+  },
+  'artifacts.favorite': artifact,
+  'artifacts.unfavorite': artifact,
+  'versions.list': artifact,
+  'versions.get': (world) => ({ params: { id: world.artifactId, version: '1' } }),
+  'versions.update': (world) => ({ params: { id: world.artifactId, version: world.versionIds[0] ?? '' }, body: { label: 'first' } }),
+  'versions.diff': (world) => ({ params: { id: world.artifactId, a: '1', b: '2' } }),
+  'versions.files': (world) => ({ ...artifact(world), query: { version: '1' } }),
+  'versions.rollback': (world) => ({ ...artifact(world), body: { version_no: 1 } }),
+  'versions.pin': (world) => ({ ...artifact(world), body: { version_id: world.versionIds[0] } }),
+  'previewLinks.create': (world) => ({ ...artifact(world), body: { version_id: world.versionIds[0] } }),
+  'previewLinks.delete': async ({ easel, owner, artifactId, versionIds }) => {
+    const path = `/v1/artifacts/${artifactId}/preview-links`;
+    const made = (await (await call(easel, owner, 'POST', path, { version_id: versionIds[0] })).json()) as { id: string };
+    return { params: { id: artifactId, link: made.id } };
+  },
+  'json.list': (world) => ({ ...data(world), query: { prefix: 's', values: 'true' } }),
+  'json.get': (world) => ({ ...key(world), query: { path: '$.points' } }),
+  'json.put': (world) => ({ ...key(world), query: { ttl: '60' }, body: { points: 2 } }),
+  'json.patch': (world) => ({ ...key(world), body: { op: 'increment', path: '$.points' } }),
+  'json.delete': key,
+  'json.deleteAll': (world) => ({ ...data(world), query: { confirm: 'true' } }),
+};
+
+export function pathOf(id: EndpointId, example: ExampleCall): string {
+  const path = endpoints[id].path.replace(/\{(\w+)\*?\}/g, (_all, name: string) => encodeURIComponent(example.params?.[name] ?? ''));
+  const query = new URLSearchParams(example.query).toString();
+  return query === '' ? path : `${path}?${query}`;
+}
