@@ -1,10 +1,13 @@
 /** What is written to the wire, decided; nothing of it depends on the request any more. */
+import type { ReplyStream } from './reply-stream.ts';
 
 export interface Answer {
   readonly status: number;
   readonly type: string | undefined;
   /** Null where the status has no body. */
   readonly payload: string | Uint8Array | null;
+  /** The body where it is made while it is sent; `payload` is null then. */
+  readonly stream?: ReplyStream;
   readonly etag: string | undefined;
   /** Further headers, each as `\r\nName: value`, safe to write as they are. */
   readonly lines: string;

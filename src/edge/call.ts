@@ -2,6 +2,7 @@
 import type { ArtifactHead, Principal, Role } from '../../actors/access.ts';
 import type { BodyOf, Endpoint, ParamsOf, QueryOf, ReplyBody, ReplyKey } from '../../protocol/endpoint.ts';
 import type { EndpointId, Endpoints } from '../../protocol/table.ts';
+import type { ReplyStream } from './reply-stream.ts';
 
 export interface Call<E extends Endpoint = Endpoint> {
   readonly requestId: string;
@@ -32,6 +33,8 @@ export interface Reply<E extends Endpoint = Endpoint, K extends ReplyKey<E> = Re
   readonly body: ReplyBody<E, K>;
   /** Already serialised JSON of `body`, where the handler has it at hand; then `body` is not read. */
   readonly json?: string;
+  /** Of a `media` reply that is made while it is sent; then `body` is '' and not read, and without an `etag` of its own it has none. */
+  readonly stream?: ReplyStream;
   /** Quotes included. On a conditional GET the edge compares it with If-None-Match; where it is absent the edge hashes the body. */
   readonly etag?: string;
   /** Media type of a `media` reply. */

@@ -71,6 +71,8 @@ export class Dispatcher {
   readonly #contentMeter: RequestMeter;
   readonly #unroutedMeter: RequestMeter;
   readonly #logsEach: boolean;
+  /** Requests whose streamed answer has no end of its own. */
+  readonly #endless = new Set<Exchange>();
   #open = 0;
   #idleWaiters: (() => void)[] = [];
 
@@ -111,6 +113,11 @@ export class Dispatcher {
       if (progress.closeAfter) this.#failLater(exchange, progress, error);
       else this.#fail(exchange, progress, error);
     }
+  }
+
+  /** Ends the answers that would never end by themselves. */
+  stopStreams(): void {
+    for (const exchange of [...this.#endless]) exchange.stopStream();
   }
 
   /** Resolves when every request taken has been answered. */
@@ -215,7 +222,11 @@ export class Dispatcher {
 
   #finish(exchange: Exchange, progress: Progress, answer: Answer): void {
     const closeAfter = progress.closeAfter || this.readiness.state === 'draining';
-    const sent = () => this.#sent(exchange, progress, answer.status);
+    const sent = (error?: unknown) => {
+      if (error !== undefined && !(error instanceof Failure)) this.#report(exchange, progress, error);
+      this.#sent(exchange, progress, answer.status);
+    };
+    if (answer.stream?.endless) this.#endless.add(exchange);
     try {
       exchange.send(answer, closeAfter, sent);
     } catch (error) {
@@ -234,6 +245,7 @@ export class Dispatcher {
       const { requestId, method, path, aborted } = exchange;
       this.#deps.log.debug({ requestId, method, path, operation: progress.operation?.id, status, durationMs, aborted }, 'request');
     }
+    this.#endless.delete(exchange);
     this.#open -= 1;
     if (this.#open > 0) return;
     for (const resolve of this.#idleWaiters.splice(0)) resolve();

@@ -1,10 +1,12 @@
-/** One request and its one answer. The only place that touches uWebSockets' borrowed request and response. */
+/** One request and its one answer. The only place, with the sink of a streamed body, that touches uWebSockets' borrowed request and response. */
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import type { Answer } from './answer.ts';
 import { RequestHeaders } from './headers.ts';
+import type { ReplyStream } from './reply-stream.ts';
 import { requestId } from './request-id.ts';
+import { ResponseSink, type StreamEnd } from './response-sink.ts';
 
 /** Larger bodies are handed to the socket as it drains, instead of being copied whole for a slow reader. */
 const WHOLE_BODY_BYTES_MAX = 128 * 1024;
@@ -39,6 +41,7 @@ export class Exchange {
   #detached = false;
   #address: string | undefined;
   #onAborted: (() => void) | undefined;
+  #sink: ResponseSink | undefined;
 
   constructor(response: HttpResponse, request: HttpRequest, taken: { nowMs: number; startedMs: number; trustProxy: boolean }) {
     this.#response = response;
@@ -88,19 +91,25 @@ export class Exchange {
     if (!this.#aborted) this.#response.close();
   }
 
-  /** Writes the answer. `onSent` runs once all of it has left for the socket, or the client has gone. */
-  send(answer: Answer, closeAfter: boolean, onSent: () => void): void {
+  /** Ends a streamed answer that would not end by itself. */
+  stopStream(): void {
+    this.#sink?.stop();
+  }
+
+  /** Writes the answer. `onSent` runs once all of it has left for the socket, or the client has gone; with an error where a stream failed. */
+  send(answer: Answer, closeAfter: boolean, onSent: StreamEnd): void {
     if (this.#aborted) onSent();
     else if (this.#detached) this.#response.cork(() => this.#write(answer, closeAfter, onSent));
     else this.#write(answer, closeAfter, onSent);
   }
 
-  #write(answer: Answer, closeAfter: boolean, onSent: () => void): void {
+  #write(answer: Answer, closeAfter: boolean, onSent: StreamEnd): void {
     const response = this.#response;
     const { payload } = answer;
     if (answer.status !== 200) response.writeStatus(statusLines.get(answer.status) ?? `${answer.status} Status`);
     // One call carries all headers: each call costs a crossing into C++.
     response.writeHeader('X-Request-Id', this.#headerText(answer));
+    if (answer.stream !== undefined && !(closeAfter && answer.stream.endless) && this.#streams(answer.stream, onSent)) return;
     // Handing the length to `endWithoutBody` leaves the response open in the binary for Node 20, so it goes as a header.
     if (payload !== null && this.method === 'HEAD' && !closeAfter)
       response.writeHeader('Content-Length', String(Buffer.byteLength(payload)));
@@ -120,6 +129,21 @@ export class Exchange {
     if (answer.etag !== undefined) text += `\r\nETag: ${answer.etag}`;
     text += answer.lines + this.rateLines + this.corsLines;
     return this.replayed ? `${text}\r\nIdempotent-Replayed: true` : text;
+  }
+
+  /** False where only the head is wanted. */
+  #streams(stream: ReplyStream, onSent: StreamEnd): boolean {
+    const { lengthBytes } = stream;
+    if (this.method === 'HEAD') {
+      if (lengthBytes !== undefined) this.#response.writeHeader('Content-Length', String(lengthBytes));
+      return false;
+    }
+    this.detach();
+    const sink = new ResponseSink(this.#response, lengthBytes, onSent);
+    this.#sink = sink;
+    this.#onAborted = () => sink.aborted();
+    stream.start(sink);
+    return true;
   }
 
   #stream(payload: Uint8Array, onSent: () => void): void {

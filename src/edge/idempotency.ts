@@ -72,6 +72,11 @@ export async function performOnce(
   const known = await begin(sql, scope, bodySha256, request.nowMs);
   if (known !== null) return replay(known, bodySha256, request.key);
   const answer = await performed(sql, scope, request, perform);
+  // What is streamed is not at hand any more: it cannot be replayed.
+  if (answer.stream !== undefined) {
+    await forget(sql, scope, request.nowMs);
+    return { answer, replayed: false };
+  }
   // Where this fails the key stays taken until it is abandoned: late, but never done twice.
   await keep(sql, scope, request, answer.status, answerToKeep(answer));
   return { answer, replayed: false };

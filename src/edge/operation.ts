@@ -47,6 +47,7 @@ export function routeTable(handlers: Handlers, metrics: Metrics): Router<Operati
 }
 
 const NO_STORE = `${NOSNIFF}\r\nCache-Control: no-store`;
+const NO_HEADERS = Object.freeze({});
 const REVALIDATE = `${NOSNIFF}\r\nCache-Control: private, no-cache`;
 
 /** Turns a handler's reply into an answer; a conditional GET whose ETag the caller has into 304. */
@@ -54,6 +55,10 @@ export function answerOf(operation: Operation, reply: Reply, ifNoneMatch: string
   const spec = operation.endpoint.replies[reply.reply];
   if (spec === undefined) throw new Error(`${operation.id} has no reply ${reply.reply}`);
   const isMedia = 'media' in spec;
+  if (reply.stream !== undefined) {
+    if (!isMedia) throw new Error(`${operation.id} streams a reply that is not media`);
+    return streamedAnswer(operation, reply, spec, ifNoneMatch);
+  }
   const payload = isMedia ? (reply.body as string | Uint8Array) : (reply.json ?? JSON.stringify(reply.body));
   let etag = reply.etag;
   if (operation.isConditionalGet) etag ??= `"${createHash('sha256').update(payload).digest('base64url').slice(0, 22)}"`;
@@ -64,6 +69,20 @@ export function answerOf(operation: Operation, reply: Reply, ifNoneMatch: string
   }
   const type = isMedia ? safeValue(reply.type ?? spec.media) : 'application/json';
   return { status: spec.status, type, payload, etag, lines };
+}
+
+function streamedAnswer(
+  operation: Operation,
+  reply: Reply,
+  spec: { readonly status: number; readonly media: string },
+  ifNoneMatch: string | undefined,
+): Answer {
+  const { etag, stream } = reply;
+  const lines = linesOf(reply.headers ?? NO_HEADERS, etag === undefined ? NO_STORE : REVALIDATE);
+  if (etag !== undefined && ifNoneMatch !== undefined && operation.isConditionalGet && etagMatches(ifNoneMatch, etag)) {
+    return { status: 304, type: undefined, payload: null, etag, lines };
+  }
+  return { status: spec.status, type: safeValue(reply.type ?? spec.media), payload: null, ...(stream && { stream }), etag, lines };
 }
 
 function linesOf(headers: Readonly<Record<string, string>>, caching: string): string {

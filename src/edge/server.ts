@@ -43,6 +43,7 @@ export async function startEdge(deps: EdgeDeps): Promise<Edge> {
       if (dispatcher.readiness.state === 'draining') return;
       dispatcher.readiness.state = 'draining';
       uWS.us_listen_socket_close(bound);
+      dispatcher.stopStreams();
     },
     idle: () => dispatcher.idle(),
     close() {
