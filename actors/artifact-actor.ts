@@ -4,6 +4,7 @@ import type { ArtifactId } from '../protocol/ids.ts';
 import type { Backlog, Committing } from './committer.ts';
 import { JsonPart } from './json-part.ts';
 import type { ArtifactBatch, ArtifactImage, ArtifactStore, Change, Clock } from './ports.ts';
+import { TablesPart } from './tables-part.ts';
 
 /** An answer held back until change `seq` is committed. */
 interface Waiter {
@@ -35,6 +36,7 @@ export class ArtifactActor implements Committing {
   readonly id: ArtifactId;
   readonly epoch: number;
   readonly json: JsonPart;
+  readonly tables: TablesPart;
   /** Of the last change in memory. */
   seq: number;
   /** Of the last change that is durable. The output gate is open when the two are equal. */
@@ -60,10 +62,12 @@ export class ArtifactActor implements Committing {
     this.#onCommitted = deps.onCommitted;
     this.json = new JsonPart({ ledger: this, clock: deps.clock, store: deps.store });
     this.json.restore(image.keys);
+    this.tables = new TablesPart({ ledger: this, clock: deps.clock, store: deps.store });
+    this.tables.restore(image.tables);
   }
 
   get residentBytes(): number {
-    return ACTOR_BYTES + this.json.residentBytes;
+    return ACTOR_BYTES + this.json.residentBytes + this.tables.residentBytes;
   }
 
   /** Nothing is pending and nobody waits: it may leave memory without anybody noticing. */
@@ -129,6 +133,7 @@ export class ArtifactActor implements Committing {
     if (last === undefined || this.state === 'gone') return;
     this.committedSeq = last.seq;
     this.json.trim();
+    this.tables.trim();
     this.#onCommitted(this.id, changes);
     this.#releaseUpTo(last.seq);
   }

@@ -1,0 +1,197 @@
+/** One table in memory: what is known of it as a whole, and the rows that were changed or read lately. All its other rows only the store has. */
+import { Failure } from '../protocol/errors.ts';
+import type { TableSchema } from '../protocol/schemas/table.ts';
+import type { IndexedValue, StoredRow } from './ports.ts';
+import { type Indexed, indexedValues } from './row-fields.ts';
+
+/** A row, or that it was deleted (`row` null), as of change `seq`. */
+interface Remembered {
+  readonly seq: number;
+  readonly row: StoredRow | null;
+  readonly indexed: Indexed;
+}
+
+/** From here on until it is ended, no change is forgotten that a read of the store may have missed. */
+export interface ReadMark {
+  readonly committedSeq: number;
+}
+
+// Rows that nothing needs stay in memory only as far as this, the last used ones.
+const CACHED_BYTES_MAX = 256 * 1024;
+// Rows that must stay, because they are not committed or somebody reads. Above it writes are refused with UNAVAILABLE.
+const HELD_BYTES_MAX = 32 * 1024 * 1024;
+const TABLE_BYTES = 1200;
+const ROW_BYTES = 400;
+
+export class Table {
+  readonly name: string;
+  readonly createdAtMs: number;
+  /** Rows that the store has from before this belong to a table of the same name that was dropped. */
+  readonly bornSeq: number;
+  schema: TableSchema | null;
+  /** Of the last change of the table itself. */
+  seq: number;
+  rowCount: number;
+  updatedAtMs: number;
+
+  readonly #rows = new Map<string, Remembered>();
+  /** Which of the rows in memory holds a value, for each unique column. */
+  readonly #holders = new Map<string, Map<IndexedValue, string>>();
+  readonly #marks = new Set<ReadMark>();
+  #bytes = TABLE_BYTES;
+  #hold: { readonly by: object; readonly ended: Promise<void>; readonly end: () => void } | undefined;
+
+  constructor(of: {
+    name: string;
+    schema: TableSchema | null;
+    rowCount: number;
+    seq: number;
+    bornSeq: number;
+    createdAtMs: number;
+    updatedAtMs: number;
+  }) {
+    this.name = of.name;
+    this.schema = of.schema;
+    this.rowCount = of.rowCount;
+    this.seq = of.seq;
+    this.bornSeq = of.bornSeq;
+    this.createdAtMs = of.createdAtMs;
+    this.updatedAtMs = of.updatedAtMs;
+  }
+
+  get residentBytes(): number {
+    return this.#bytes;
+  }
+
+  /** Throws UNAVAILABLE while too much of it must stay in memory. */
+  admit(): void {
+    if (this.#bytes > HELD_BYTES_MAX) {
+      throw new Failure('UNAVAILABLE', { message: 'Too many rows of this table are being changed.', retryAfterS: 1 });
+    }
+  }
+
+  isUnique(column: string): boolean {
+    return this.schema?.columns.some(({ name, unique }) => unique && name === column) ?? false;
+  }
+
+  isIndexed(column: string): boolean {
+    return this.schema?.columns.some(({ name, unique, indexed }) => (unique || indexed) && name === column) ?? false;
+  }
+
+  /** Undefined: only the store knows. Null: it was deleted. */
+  remembered(rowId: string): StoredRow | null | undefined {
+    return this.#rows.get(rowId)?.row;
+  }
+
+  /** Which row in memory holds the value of a unique column. */
+  holder(column: string, value: IndexedValue): string | undefined {
+    return this.#holders.get(column)?.get(value);
+  }
+
+  /** The rows in memory, deleted ones left out. */
+  *rememberedRows(): Generator<StoredRow> {
+    for (const { row } of this.#rows.values()) if (row !== null) yield row;
+  }
+
+  put(row: StoredRow, indexed: Indexed): void {
+    this.#forget(row.rowId);
+    this.#remember(row.rowId, { seq: row.seq, row, indexed });
+  }
+
+  delete(rowId: string, seq: number): void {
+    this.#forget(rowId);
+    this.#remember(rowId, { seq, row: null, indexed: [] });
+  }
+
+  /** Keeps what was read under a mark, where nothing newer is known. */
+  keep(row: StoredRow): void {
+    if (this.#rows.has(row.rowId) || row.createdSeq < this.bornSeq) return;
+    this.#remember(row.rowId, { seq: row.seq, row, indexed: indexedValues(this.schema, JSON.parse(row.data)) });
+  }
+
+  touch(rowId: string): void {
+    const there = this.#rows.get(rowId);
+    if (there === undefined || !this.#rows.delete(rowId)) return;
+    this.#rows.set(rowId, there);
+  }
+
+  /** With another schema the rows in memory have other values in the index. Nothing of the table may be uncommitted. */
+  reshape(schema: TableSchema | null, seq: number, updatedAtMs: number): void {
+    this.schema = schema;
+    this.seq = seq;
+    this.updatedAtMs = updatedAtMs;
+    this.#rows.clear();
+    this.#holders.clear();
+    this.#bytes = TABLE_BYTES;
+  }
+
+  beginRead(committedSeq: number): ReadMark {
+    const mark = { committedSeq };
+    this.#marks.add(mark);
+    return mark;
+  }
+
+  endRead(mark: ReadMark): void {
+    this.#marks.delete(mark);
+  }
+
+  /** Forgets rows, the longest unused first, that the store has and that no reader may have missed. */
+  trim(committedSeq: number): void {
+    if (this.#bytes <= CACHED_BYTES_MAX) return;
+    let seenByAll = committedSeq;
+    for (const mark of this.#marks) seenByAll = Math.min(seenByAll, mark.committedSeq);
+    for (const [rowId, { seq }] of this.#rows) {
+      if (seq > seenByAll) return;
+      this.#forget(rowId);
+      if (this.#bytes <= CACHED_BYTES_MAX) return;
+    }
+  }
+
+  /** Settles when nobody else keeps the table as it is; undefined when nobody does. */
+  whenFree(by?: object): Promise<void> | undefined {
+    return this.#hold === undefined || this.#hold.by === by ? undefined : this.#hold.ended;
+  }
+
+  /** Until `release` nobody else may change the table. */
+  hold(by: object): void {
+    if (this.#hold !== undefined) throw new Error(`${this.name} is held already`);
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#hold = { by, ended, end };
+  }
+
+  release(by: object): void {
+    if (this.#hold?.by !== by) return;
+    this.#hold.end();
+    this.#hold = undefined;
+  }
+
+  #remember(rowId: string, remembered: Remembered): void {
+    this.#rows.set(rowId, remembered);
+    this.#bytes += rowBytes(remembered);
+    for (const [column, value] of remembered.indexed) {
+      if (!this.isUnique(column)) continue;
+      const holders = this.#holders.get(column) ?? new Map<IndexedValue, string>();
+      this.#holders.set(column, holders);
+      holders.set(value, rowId);
+    }
+  }
+
+  #forget(rowId: string): void {
+    const there = this.#rows.get(rowId);
+    if (there === undefined) return;
+    this.#rows.delete(rowId);
+    this.#bytes -= rowBytes(there);
+    for (const [column, value] of there.indexed) {
+      const holders = this.#holders.get(column);
+      // In one turn a value may have gone over to another row before this one let go of it.
+      if (holders?.get(value) === rowId) holders.delete(value);
+    }
+  }
+}
+
+function rowBytes({ row, indexed }: Remembered): number {
+  return ROW_BYTES + (row === null ? 0 : row.data.length * 2) + indexed.length * 100;
+}

@@ -1,0 +1,175 @@
+/** Tables: the part of an artifact that holds named tables of rows. The rows live in the store. Source: contract.md §5. */
+import { Failure } from '../protocol/errors.ts';
+import { LIMITS } from '../protocol/limits.ts';
+import { type TableSchema, tableSchema } from '../protocol/schemas/table.ts';
+import type { Ledger } from './json-part.ts';
+import type { ArtifactStore, Clock, StoredRow, StoredTable } from './ports.ts';
+import type { Indexed } from './row-fields.ts';
+import { type ReadMark, Table } from './table.ts';
+
+/** What this part needs of its actor. */
+export interface TablesLedger extends Ledger {
+  readonly epoch: number;
+  /** Settles when everything that is pending now is committed, or when it never will be. */
+  settled(): Promise<void>;
+}
+
+export interface TableInfo {
+  readonly name: string;
+  readonly rowCount: number;
+}
+
+/** A row as a turn leaves it; null: deleted. */
+export interface RowChange {
+  readonly rowId: string;
+  readonly before: StoredRow | undefined;
+  readonly after: { readonly data: string; readonly indexed: Indexed } | null;
+}
+
+const PART_BYTES = 200;
+
+export class TablesPart {
+  readonly store: ArtifactStore;
+  readonly #ledger: TablesLedger;
+  readonly #clock: Clock;
+  /** Made with the first table: most artifacts have none. */
+  #tables: Map<string, Table> | undefined;
+
+  constructor(deps: { ledger: TablesLedger; clock: Clock; store: ArtifactStore }) {
+    this.#ledger = deps.ledger;
+    this.#clock = deps.clock;
+    this.store = deps.store;
+  }
+
+  restore(tables: readonly StoredTable[]): void {
+    for (const stored of tables) {
+      const schema = stored.schema === null ? null : tableSchema.parse(JSON.parse(stored.schema));
+      this.#add(new Table({ ...stored, schema, bornSeq: 0 }));
+    }
+  }
+
+  /** An estimate from above, in bytes of memory. */
+  get residentBytes(): number {
+    let bytes = PART_BYTES;
+    if (this.#tables !== undefined) for (const table of this.#tables.values()) bytes += table.residentBytes;
+    return bytes;
+  }
+
+  get artifactId() {
+    return this.#ledger.id;
+  }
+
+  get epoch(): number {
+    return this.#ledger.epoch;
+  }
+
+  /** In the order of their names. */
+  list(): TableInfo[] {
+    const tables = [...(this.#tables?.values() ?? [])].map(({ name, rowCount }) => ({ name, rowCount }));
+    return tables.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  find(name: string): Table | undefined {
+    return this.#tables?.get(name);
+  }
+
+  /** Throws TABLE_NOT_FOUND. */
+  get(name: string): Table {
+    const table = this.find(name);
+    if (table === undefined) throw new Failure('TABLE_NOT_FOUND', { param: 'table' });
+    return table;
+  }
+
+  /** Settles when everything that is pending now is committed, or when it never will be. */
+  settled(): Promise<void> {
+    return this.#ledger.settled();
+  }
+
+  beginRead(table: Table): ReadMark {
+    return table.beginRead(this.#ledger.committedSeq);
+  }
+
+  /** Called after a commit. */
+  trim(): void {
+    if (this.#tables !== undefined) for (const table of this.#tables.values()) table.trim(this.#ledger.committedSeq);
+  }
+
+  /** Throws UNAVAILABLE, TABLE_LIMIT_EXCEEDED where the table is new, ROW_LIMIT_EXCEEDED. Call before the first change of a turn. */
+  admit(name: string, newRows: number): void {
+    const table = this.find(name);
+    if (table === undefined && (this.#tables?.size ?? 0) >= LIMITS.tablesMax) throw new Failure('TABLE_LIMIT_EXCEEDED', { param: 'table' });
+    if ((table?.rowCount ?? 0) + newRows > LIMITS.tableRowsMax) throw new Failure('ROW_LIMIT_EXCEEDED');
+    table?.admit();
+    this.#ledger.admit();
+  }
+
+  /** The table of that name, made where there is none. After `admit`. */
+  open(name: string): Table {
+    return this.find(name) ?? this.#create(name, null);
+  }
+
+  /** Gives a table a schema, or a name to a new one. Nothing of the table may be uncommitted. After `admit`. */
+  putSchema(name: string, schema: TableSchema): void {
+    const table = this.find(name);
+    if (table === undefined) {
+      this.#create(name, schema);
+      return;
+    }
+    const updatedAtMs = this.#nextTimeMs(table);
+    const seq = this.#ledger.seq + 1;
+    const { createdAtMs, rowCount } = table;
+    this.#ledger.record({ seq, kind: 'table.put', table: name, schema: JSON.stringify(schema), rowCount, createdAtMs, updatedAtMs });
+    table.reshape(schema, seq, updatedAtMs);
+  }
+
+  /** Throws TABLE_NOT_FOUND. */
+  drop(name: string): void {
+    const table = this.get(name);
+    this.admit(name, 0);
+    this.#ledger.record({ seq: this.#ledger.seq + 1, kind: 'table.drop', table: name, atMs: this.#nextTimeMs(table) });
+    this.#tables?.delete(name);
+  }
+
+  /** Makes the changes, all at one time, and answers the rows that are left of them, in the same order. After `admit`; must not fail. */
+  change(table: Table, changes: readonly RowChange[]): StoredRow[] {
+    const atMs = this.#nextTimeMs(table);
+    const rows: StoredRow[] = [];
+    for (const { rowId, before, after } of changes) {
+      const seq = this.#ledger.seq + 1;
+      if (after === null) {
+        table.rowCount -= 1;
+        this.#ledger.record({ seq, kind: 'row.delete', table: table.name, rowId, rowCount: table.rowCount, atMs });
+        table.delete(rowId, seq);
+        continue;
+      }
+      if (before === undefined) table.rowCount += 1;
+      const { data, indexed } = after;
+      const row = { rowId, data, seq, createdSeq: before?.createdSeq ?? seq, createdAtMs: before?.createdAtMs ?? atMs, updatedAtMs: atMs };
+      this.#ledger.record({ ...row, kind: 'row.put', table: table.name, rowCount: table.rowCount, indexed });
+      table.put(row, indexed);
+      rows.push(row);
+    }
+    table.updatedAtMs = atMs;
+    table.trim(this.#ledger.committedSeq);
+    return rows;
+  }
+
+  #create(name: string, schema: TableSchema | null): Table {
+    const createdAtMs = this.#clock.nowMs();
+    const seq = this.#ledger.seq + 1;
+    const text = schema === null ? null : JSON.stringify(schema);
+    this.#ledger.record({ seq, kind: 'table.put', table: name, schema: text, rowCount: 0, createdAtMs, updatedAtMs: createdAtMs });
+    return this.#add(new Table({ name, schema, rowCount: 0, seq, bornSeq: seq, createdAtMs, updatedAtMs: createdAtMs }));
+  }
+
+  #add(table: Table): Table {
+    this.#tables ??= new Map();
+    this.#tables.set(table.name, table);
+    return table;
+  }
+
+  /** One clock for all rows of a table, so that a row's time always rises. */
+  #nextTimeMs(table: Table): number {
+    return Math.max(this.#clock.nowMs(), table.updatedAtMs + 1);
+  }
+}
