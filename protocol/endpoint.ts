@@ -31,8 +31,13 @@ export type BodySpec =
       readonly optional?: boolean;
       readonly tooLarge?: ErrorCode;
     }
-  /** Raw bytes, handed over as a Buffer. */
-  | { readonly kind: 'bytes'; readonly bytesMax: number; readonly types?: readonly string[]; readonly tooLarge?: ErrorCode };
+  /** Raw bytes. `bytes` are handed over whole; a `stream` while they come, for what is too large to be held in memory. */
+  | { readonly kind: 'bytes' | 'stream'; readonly bytesMax: number; readonly types?: readonly string[]; readonly tooLarge?: ErrorCode };
+
+/** A body that is handed over while it comes. Iterate once: a chunk is valid until the next is asked for. Throws where the sender has gone. */
+export interface BodyStream extends AsyncIterable<Uint8Array> {
+  readonly lengthBytes: number;
+}
 
 export type ReplySpec =
   | { readonly status: number; readonly body: z.ZodType; readonly description?: string }
@@ -47,6 +52,8 @@ export interface Endpoint {
   readonly summary: string;
   readonly access: Access;
   readonly limit: LimitName;
+  /** The array of the body of which every element spends one call; without it a request spends one. */
+  readonly limitPer?: string;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: BodySpec;
@@ -71,12 +78,14 @@ export type BodyOf<E extends Endpoint> = E['body'] extends { kind: 'json'; schem
   ? Out<S>
   : E['body'] extends { kind: 'bytes' }
     ? Uint8Array
-    : undefined;
+    : E['body'] extends { kind: 'stream' }
+      ? BodyStream
+      : undefined;
 export type ParamsIn<E extends Endpoint> = In<E['params']>;
 export type QueryIn<E extends Endpoint> = In<E['query']>;
 export type BodyIn<E extends Endpoint> = E['body'] extends { kind: 'json'; schema: infer S }
   ? In<S>
-  : E['body'] extends { kind: 'bytes' }
+  : E['body'] extends { kind: 'bytes' | 'stream' }
     ? Uint8Array
     : undefined;
 export type ReplyKey<E extends Endpoint> = keyof E['replies'] & string;

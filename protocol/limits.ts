@@ -44,6 +44,18 @@ export const LIMITS = {
   tableIndexesMax: 10,
   // A text in an indexed column has to fit into a page of the index three times: INVALID_REQUEST naming the field
   indexedTextBytesMax: 1024,
+  // contract.md §5: INVALID_REQUEST over the number of requests, PAYLOAD_TOO_LARGE over the bytes
+  batchRequestsMax: 100,
+  batchBodyBytesMax: 4 * MB,
+  // What one batch answers in all: reads beyond it are told to be sent by themselves, PAYLOAD_TOO_LARGE
+  batchReplyBytesMax: 16 * MB,
+  // Changes in one page of JSON; the value of a change that has more bytes is left out
+  changesPageDefault: 100,
+  changesPageMax: 1000,
+  changeValueBytesMax: 16 * KB,
+  // How long a follower of changes may be away; then it is told to read everything again
+  tombstoneRetentionDays: 7,
+  tombstonesPerArtifactMax: 10_000,
   // contract.md §0: INVALID_REQUEST over the maximum, never cut
   pageDefault: 50,
   pageMax: 100,

@@ -17,6 +17,10 @@ export interface Call<E extends Endpoint = Endpoint> {
   /** ETags as sent, quotes included; undefined when absent. */
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;
+  /** The Accept header, empty when absent. */
+  readonly accept: string;
+  /** Of a reader of events that comes back; undefined when absent. */
+  readonly lastEventId: string | undefined;
   /** The artifact of an `artifact` access rule, already decided; undefined for other rules. */
   readonly head: ArtifactHead | undefined;
   /** The caller's role on `head`; `none` on a public artifact of somebody else. */

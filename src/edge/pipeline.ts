@@ -30,6 +30,21 @@ export interface PipelineDeps {
   readonly sql: Sql;
 }
 
+/** What a call is read from: an exchange, or one request of a batch. */
+export interface CallSource {
+  readonly requestId: string;
+  readonly address: string;
+  readonly nowMs: number;
+  readonly headers: { get(name: string): string; optional(name: string): string | undefined };
+}
+
+/** A request inside another whose caller is known and whose calls are spent. `body` is undefined where there is none. */
+export interface InnerRequest extends CallSource {
+  readonly principal: Principal;
+  readonly query: string;
+  readonly body: unknown;
+}
+
 interface TakenBody {
   readonly value: unknown;
   readonly text: string | undefined;
@@ -91,6 +106,17 @@ export class Pipeline {
     });
   }
 
+  /** The same way for a request of a batch, from its parameters on. */
+  within(request: InnerRequest, { operation, values }: Routed<Operation>): Answer | Promise<Answer> {
+    const { access } = operation.endpoint;
+    const params = operation.readParams(values);
+    const query = operation.readQuery(request.query);
+    return chain(this.#admission.admit(access, request.principal, params), (admitted) => {
+      const body = bodyAtHand(operation, request);
+      return handled(operation, asCall(new ApiCall(request, request.principal, params, query, admitted, body)));
+    });
+  }
+
   #takeBody(operation: Operation, exchange: Exchange, spec: BodySpec): TakenBody | Promise<TakenBody> {
     const length = exchange.headers.contentLength;
     if (length > spec.bytesMax) {
@@ -149,11 +175,44 @@ export class Pipeline {
         });
       });
     }
-    return chain(this.#deps.runtime.spend(id), (spent) => {
+    return chain(this.#deps.runtime.spend(id, callsOf(operation, call)), (spent) => {
       accept(exchange, 'data', DATA_WINDOW_S, spent);
       return handled(operation, call);
     });
   }
+}
+
+/** How many calls of the limit a request spends. */
+function callsOf({ endpoint }: Operation, call: Call): number {
+  if (endpoint.limitPer === undefined) return 1;
+  const counted = (call.body as Readonly<Record<string, unknown>> | undefined)?.[endpoint.limitPer];
+  return Array.isArray(counted) ? counted.length : 1;
+}
+
+/** By itself such a number is stored as it was written; inside a batch it has been read already, and would become null. */
+function finite(_name: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new Failure('INVALID_REQUEST', { message: 'A number is too large for a batch: send this request by itself.', param: 'body' });
+  }
+  return value;
+}
+
+/** The body of a request of a batch, under the rules for one that comes by itself. */
+function bodyAtHand(operation: Operation, request: InnerRequest): TakenBody {
+  const spec = operation.endpoint.body;
+  if (spec === undefined) return NO_BODY;
+  if (spec.kind !== 'json')
+    throw new Failure('INVALID_REQUEST', { message: 'This takes bytes, not JSON: send it by itself.', param: 'path' });
+  checkMediaType(request.headers.get('content-type'), spec);
+  if (request.body === undefined) {
+    if (!spec.optional) throw new Failure('INVALID_JSON', { message: 'The body is missing.', param: 'body' });
+    return operation.readBody === null ? EMPTY_BODY : { ...EMPTY_BODY, value: operation.readBody({}) };
+  }
+  const text = JSON.stringify(request.body, finite);
+  if (Buffer.byteLength(text) > spec.bytesMax) {
+    throw new Failure(spec.tooLarge ?? 'PAYLOAD_TOO_LARGE', { message: `The body is larger than ${spec.bytesMax} bytes.` });
+  }
+  return { value: operation.readBody === null ? request.body : operation.readBody(request.body), text, bytes: NO_BYTES };
 }
 
 function handled(operation: Operation, call: Call): Answer | Promise<Answer> {
@@ -175,9 +234,9 @@ class ApiCall {
   readonly head: ArtifactHead | undefined;
   readonly role: Role;
   readonly ifNoneMatch: string | undefined;
-  readonly #exchange: Exchange;
+  readonly #source: CallSource;
 
-  constructor(exchange: Exchange, principal: Principal, params: Values | undefined, query: Values, admitted: Admitted, body: TakenBody) {
+  constructor(source: CallSource, principal: Principal, params: Values | undefined, query: Values, admitted: Admitted, body: TakenBody) {
     this.principal = principal;
     this.params = params ?? NO_VALUES;
     this.query = query;
@@ -185,28 +244,36 @@ class ApiCall {
     this.bodyText = body.text;
     this.head = admitted.head;
     this.role = admitted.role;
-    this.ifNoneMatch = exchange.headers.optional('if-none-match');
-    this.#exchange = exchange;
+    this.ifNoneMatch = source.headers.optional('if-none-match');
+    this.#source = source;
   }
 
   get requestId(): string {
-    return this.#exchange.requestId;
+    return this.#source.requestId;
   }
 
   get ifMatch(): string | undefined {
-    return this.#exchange.headers.optional('if-match');
+    return this.#source.headers.optional('if-match');
+  }
+
+  get accept(): string {
+    return this.#source.headers.get('accept');
+  }
+
+  get lastEventId(): string | undefined {
+    return this.#source.headers.optional('last-event-id');
   }
 
   get mediaType(): string | undefined {
-    return this.#exchange.headers.get('content-type').split(';')[0]?.trim().toLowerCase() || undefined;
+    return this.#source.headers.get('content-type').split(';')[0]?.trim().toLowerCase() || undefined;
   }
 
   get address(): string {
-    return this.#exchange.address;
+    return this.#source.address;
   }
 
   get nowMs(): number {
-    return this.#exchange.nowMs;
+    return this.#source.nowMs;
   }
 }
 
