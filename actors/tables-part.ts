@@ -132,7 +132,9 @@ export class TablesPart {
 
   /** Makes the changes, all at one time, and answers the rows that are left of them, in the same order. After `admit`; must not fail. */
   change(table: Table, changes: readonly RowChange[]): StoredRow[] {
-    const atMs = this.#nextTimeMs(table);
+    // One clock for all rows of a table, so that the time of a row that was there before rises.
+    const isNew = changes.every(({ before }) => before === undefined);
+    const atMs = isNew ? Math.max(this.#clock.nowMs(), table.updatedAtMs) : this.#nextTimeMs(table);
     const rows: StoredRow[] = [];
     for (const { rowId, before, after } of changes) {
       const seq = this.#ledger.seq + 1;
@@ -168,7 +170,7 @@ export class TablesPart {
     return table;
   }
 
-  /** One clock for all rows of a table, so that a row's time always rises. */
+  /** After everything that the table has. */
   #nextTimeMs(table: Table): number {
     return Math.max(this.#clock.nowMs(), table.updatedAtMs + 1);
   }

@@ -3,9 +3,10 @@ import { accounts } from './endpoints/accounts.ts';
 import { artifacts } from './endpoints/artifacts.ts';
 import { jsonKeys } from './endpoints/json-keys.ts';
 import { operations } from './endpoints/operations.ts';
+import { tables } from './endpoints/tables.ts';
 import { versions } from './endpoints/versions.ts';
 
-export const endpoints = { ...operations, ...accounts, ...artifacts, ...versions, ...jsonKeys } as const;
+export const endpoints = { ...operations, ...accounts, ...artifacts, ...versions, ...jsonKeys, ...tables } as const;
 
 export type Endpoints = typeof endpoints;
 export type EndpointId = keyof Endpoints;

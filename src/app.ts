@@ -22,6 +22,7 @@ import { ArtifactNotices } from './services/notices.ts';
 import { previewLinkHandlers } from './services/preview-links.ts';
 import { publishHandlers } from './services/publish/handlers.ts';
 import { sweep } from './services/sweep.ts';
+import { tableHandlers } from './services/tables/writes.ts';
 import { tokenHandlers } from './services/token-handlers.ts';
 import { TokenService } from './services/tokens.ts';
 import { trashHandlers } from './services/trash.ts';
@@ -146,6 +147,7 @@ function serviceHandlers(deps: ServiceDeps, tokens: TokenService, runtime: Actor
     ...versionHandlers(deps),
     ...previewLinkHandlers(deps),
     ...jsonKeyHandlers({ runtime }),
+    ...tableHandlers({ runtime, sql: deps.sql }),
   };
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Endpoint } from '../../protocol/endpoint.ts';
 import { type ErrorCode, Failure, type Issue } from '../../protocol/errors.ts';
 import { jsonKey } from '../../protocol/schemas/json-key.ts';
+import { tableName } from '../../protocol/schemas/table.ts';
 import { parameterNames } from './router.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -53,9 +54,14 @@ export function paramsReader(endpoint: Endpoint): ParamsReader {
     if (parsed.success) return parsed.data;
     const issues = issuesOf(parsed.error);
     if (issues.some((issue) => issue.path === artifactParam)) return undefined;
-    const isKey = schema.shape[issues[0]?.path ?? ''] === jsonKey;
-    throw refuse(isKey ? 'KEY_INVALID' : 'INVALID_REQUEST', issues);
+    throw refuse(codeOf(schema.shape[issues[0]?.path ?? '']), issues);
   };
+}
+
+/** Names that callers choose have codes of their own. */
+function codeOf(parameter: unknown): ErrorCode {
+  if (parameter === jsonKey) return 'KEY_INVALID';
+  return parameter === tableName ? 'INVALID_TABLE_NAME' : 'INVALID_REQUEST';
 }
 
 export function queryReader(endpoint: Endpoint): QueryReader {

@@ -79,6 +79,14 @@ const artifact = ({ artifactId }: World) => ({ params: { id: artifactId } });
 const data = ({ artifactId }: World) => ({ params: { artifactId } });
 const key = ({ artifactId }: World) => ({ params: { artifactId, key: 'score' } });
 const nothing = () => ({});
+const table = ({ artifactId }: World) => ({ params: { artifactId, table: 'guests' } });
+
+/** A row of the table `guests`. */
+async function row(world: World): Promise<{ params: { artifactId: string; table: string; rowId: string } }> {
+  const reply = await call(world.easel, world.owner, 'POST', `/v1/data/${world.artifactId}/tables/guests`, { name: 'Ada', visits: 1 });
+  const { data: answer } = (await reply.json()) as { data: { inserted: [{ id: string }] } };
+  return { params: { artifactId: world.artifactId, table: 'guests', rowId: answer.inserted[0].id } };
+}
 
 export const EXAMPLES: { readonly [I in EndpointId]: (world: World) => ExampleCall | Promise<ExampleCall> } = {
   'operations.openapi': nothing,
@@ -136,6 +144,16 @@ export const EXAMPLES: { readonly [I in EndpointId]: (world: World) => ExampleCa
   'json.patch': (world) => ({ ...key(world), body: { op: 'increment', path: '$.points' } }),
   'json.delete': key,
   'json.deleteAll': (world) => ({ ...data(world), query: { confirm: 'true' } }),
+  'tables.list': data,
+  'tables.insert': (world) => ({ ...table(world), query: { onConflict: 'name', merge: 'true' }, body: { rows: [{ name: 'Ada' }] } }),
+  'tables.getRow': row,
+  'tables.patchRow': async (world) => ({ ...(await row(world)), body: { visits: 2 } }),
+  'tables.deleteRow': row,
+  'tables.getSchema': async (world) => ({ params: (await row(world)).params }),
+  'tables.putSchema': async (world) => {
+    await row(world);
+    return { ...table(world), body: { columns: [{ name: 'name', type: 'string', required: true, indexed: true }] } };
+  },
 };
 
 export function pathOf(id: EndpointId, example: ExampleCall): string {
