@@ -56,6 +56,21 @@ export const LIMITS = {
   // How long a follower of changes may be away; then it is told to read everything again
   tombstoneRetentionDays: 7,
   tombstonesPerArtifactMax: 10_000,
+  // A filter, so that one statement stays small: INVALID_FILTER
+  filterDepthMax: 10,
+  filterTermsMax: 100,
+  filterValuesMax: 500,
+  // Of a dotted path: INVALID_FILTER in a filter, else INVALID_REQUEST
+  fieldStepsMax: 16,
+  // spec.md, "Limits": FILE_TOO_LARGE, STORAGE_LIMIT_EXCEEDED, BLOB_LIMIT_EXCEEDED
+  blobBytesMax: 50 * MB,
+  blobsBytesMax: 500 * MB,
+  blobsMax: 1000,
+  // spec.md, "Data blobs": UPLOAD_TOKEN_EXPIRED
+  blobUploadTtlMs: 15 * 60 * 1000,
+  blobFilenameCharsMax: 255,
+  // A multipart body beside its one file: PAYLOAD_TOO_LARGE
+  multipartOverheadBytesMax: 64 * KB,
   // contract.md §0: INVALID_REQUEST over the maximum, never cut
   pageDefault: 50,
   pageMax: 100,

@@ -1,0 +1,59 @@
+/** Tables put in by SQL, so that what is read does not depend on what writes. */
+import type { IndexedValue } from '../../../actors/ports.ts';
+import { indexedValues } from '../../../actors/row-fields.ts';
+import { newId } from '../../../protocol/ids.ts';
+import { type TableSchema, tableSchema } from '../../../protocol/schemas/table.ts';
+import type { TableScope } from '../../../src/services/tables/filter-sql.ts';
+import type { Sql } from '../../../src/storage/sql.ts';
+import type { Row } from './filter-model.ts';
+
+export const CREATED_AT_MS = Date.UTC(2026, 0, 31, 12);
+
+export interface Stored {
+  readonly scope: TableScope;
+  /** In the order of their insertion, as they are read: with id and times. */
+  readonly rows: readonly (Row & { readonly id: string })[];
+}
+
+/** Puts rows into a table of an artifact of its own. Row n is made at `CREATED_AT_MS + n` as change n + 1. */
+export async function storeRows(sql: Sql, fields: readonly Row[], columns: unknown[] | null = null): Promise<Stored> {
+  const schema = columns === null ? null : tableSchema.parse({ columns });
+  const scope: TableScope = { artifactId: newId('artifact'), table: 'things', schema };
+  const ids = fields.map(() => newId('row'));
+  await sql`
+    insert into table_row (artifact_id, table_name, row_id, data, created_seq, seq, created_at_ms, updated_at_ms)
+    select ${scope.artifactId}, ${scope.table}, u.id, u.data::jsonb, u.n, u.n, ${CREATED_AT_MS} + u.n - 1, ${CREATED_AT_MS} + u.n
+    from unnest(${ids}::text[], ${fields.map((row) => JSON.stringify(row))}::text[]) with ordinality as u (id, data, n)`;
+  await storeIndex(sql, scope, schema, fields, ids);
+  const iso = (ms: number) => new Date(ms).toISOString();
+  const rows = fields.map((own, at) => ({
+    id: ids[at] ?? '',
+    ...own,
+    createdAt: iso(CREATED_AT_MS + at),
+    updatedAt: iso(CREATED_AT_MS + at + 1),
+  }));
+  return { scope, rows };
+}
+
+async function storeIndex(
+  sql: Sql,
+  scope: TableScope,
+  schema: TableSchema | null,
+  fields: readonly Row[],
+  ids: readonly string[],
+): Promise<void> {
+  const entries = fields.flatMap((row, at) => indexedValues(schema, row).map(([column, value]) => ({ id: ids[at] ?? '', column, value })));
+  const kinds = entries.map(({ value }) => (typeof value === 'number' ? 'n' : typeof value === 'string' ? 's' : 'b'));
+  const numbers = entries.map(({ value }) => (typeof value === 'number' ? value : null));
+  const texts = entries.map(({ value }) => textOf(value));
+  await sql`
+    insert into row_index (artifact_id, table_name, column_name, kind, num, txt, row_id)
+    select ${scope.artifactId}, ${scope.table}, u.col, u.kind::"char", u.num, u.txt, u.id
+    from unnest(
+      ${entries.map(({ column }) => column)}::text[], ${kinds}::text[], ${numbers}::double precision[], ${texts}::text[], ${entries.map(({ id }) => id)}::text[]
+    ) as u (col, kind, num, txt, id)`;
+}
+
+function textOf(value: IndexedValue): string | null {
+  return typeof value === 'number' ? null : String(value);
+}
