@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import { build } from 'esbuild';
+import { buildPageSdk } from './page-sdk.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = resolve(root, process.argv[2] ?? 'dist');
@@ -52,6 +53,7 @@ await build({
   sourcesContent: false,
   logLevel: 'warning',
 });
+await buildPageSdk(root, making);
 cpSync(join(root, 'src/storage/migrations'), join(making, 'migrations'), { recursive: true });
 cpSync(await postgresTemplate(), join(making, 'postgres-template'), { recursive: true });
 if (existsSync(join(making, 'cli.js'))) chmodSync(join(making, 'cli.js'), 0o755);

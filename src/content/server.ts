@@ -10,6 +10,7 @@ import { FileReplies } from './file-replies.ts';
 import { Grants } from './grants.ts';
 import { HotFiles } from './hot-files.ts';
 import { withLinkPreview } from './link-preview.ts';
+import { isSdkFile, type PageSdk, SDK_MIMES, type SdkFile } from './page-sdk.ts';
 import { BAD_PATH, methodNotAllowed, NO_FILE, NO_PAGE, passwordForm, UNAVAILABLE } from './pages.ts';
 import { resolvePath } from './paths.ts';
 import { isDigestOf, type PreviewLink, type ServedFile, type Site, type SiteFile, Sites, type SiteVersion } from './sites.ts';
@@ -19,7 +20,7 @@ import { Unlock } from './unlock.ts';
 /** Which version a visitor sees, if any. `locked`: the password is wanted first. */
 type Viewing = { readonly versionId: VersionId; readonly audience: 'public' | 'private' } | 'hidden' | 'locked';
 
-/** Ours on every page's origin: nothing published under it is reachable. */
+/** Ours on every page's origin: nothing published under it is reachable. The SDK is at `/_easel/sdk.js`, and at `/sdk.js` where the page has no file of that name. */
 const RESERVED_PREFIX = '/_easel/';
 const UNLOCK_PATH = '/_easel/unlock';
 /** Also ours: `?_preview={secret}` enters a preview, an empty one leaves it. */
@@ -35,11 +36,14 @@ export class ContentServer {
   readonly #grants: Grants;
   readonly #unlock: Unlock;
   readonly #clock: ServiceDeps['clock'];
+  readonly #sdk: PageSdk;
+  readonly #sdkFiles = new WeakMap<Site, Map<SdkFile, ServedFile>>();
 
-  constructor(deps: ServiceDeps) {
+  constructor(deps: ServiceDeps & { readonly pageSdk: PageSdk }) {
     this.#config = deps.config;
     this.#log = deps.log;
     this.#clock = deps.clock;
+    this.#sdk = deps.pageSdk;
     this.#sites = new Sites(deps);
     this.#hot = new HotFiles(deps.objects);
     this.#encodings = new Encodings({ ...deps, hot: this.#hot });
@@ -145,7 +149,10 @@ export class ContentServer {
     if (viewing === 'locked') return passwordForm(request.path === UNLOCK_PATH ? '/' : sameOrigin(request.path, request.query), 'ask');
     return chain(this.#sites.version(viewing.versionId), (version) => {
       if (version === null) return NO_PAGE;
-      if (request.path.startsWith(RESERVED_PREFIX)) return request.path === UNLOCK_PATH ? redirect(302, '/') : NO_FILE;
+      const isReserved = request.path.startsWith(RESERVED_PREFIX);
+      const name = request.path.slice(isReserved ? RESERVED_PREFIX.length : 1);
+      if (isSdkFile(name) && (isReserved || !version.files.has(name))) return this.#serveSdk(site, name, request, viewing.audience);
+      if (isReserved) return request.path === UNLOCK_PATH ? redirect(302, '/') : NO_FILE;
       return this.#resolve(site, version, request, viewing.audience);
     });
   }
@@ -170,6 +177,19 @@ export class ContentServer {
         );
       }
     }
+  }
+
+  /** It names the artifact, so that every page has bytes and an ETag of its own. */
+  #serveSdk(site: Site, name: SdkFile, request: ContentRequest, audience: 'public' | 'private') {
+    const files = this.#sdkFiles.get(site) ?? new Map<SdkFile, ServedFile>();
+    this.#sdkFiles.set(site, files);
+    let file = files.get(name);
+    if (file === undefined) {
+      const make = () => Buffer.from(this.#sdk.text(name, { artifactId: site.artifactId, baseUrl: '' }));
+      file = this.#keep(make(), SDK_MIMES[name], async () => make());
+      files.set(name, file);
+    }
+    return this.#files.reply(file, request, { status: 200, audience, immutable: false });
   }
 
   /** The entry page with its link-preview tags; the file itself where there is nothing to add. */

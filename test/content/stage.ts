@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { type ArtifactId, newId, type VersionId } from '../../protocol/ids.ts';
 import { deriveConfig, parseSettings } from '../../src/config.ts';
+import { PageSdk } from '../../src/content/page-sdk.ts';
 import { ContentServer } from '../../src/content/server.ts';
 import type { ContentReply } from '../../src/content/types.ts';
 import { ArtifactNotices } from '../../src/services/notices.ts';
 import { fileObjects } from '../../src/storage/file-objects.ts';
 import type { ObjectStore } from '../../src/storage/objects.ts';
-import { openTestDatabase, SILENT, type TestDatabase, temporaryDir } from '../support/database.ts';
+import { builtPageSdk, openTestDatabase, SILENT, type TestDatabase, temporaryDir } from '../support/database.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 export type SiteFiles = Readonly<Record<string, string | Buffer | { readonly mime: string; readonly bytes: string | Buffer }>>;
@@ -63,6 +64,7 @@ export class Stage {
       notices: this.notices,
       config: deriveConfig(settings, 8787),
       log: SILENT,
+      pageSdk: new PageSdk(builtPageSdk()),
     });
   }
 
@@ -88,6 +90,7 @@ export class Stage {
       notices: this.notices,
       config,
       log: SILENT,
+      pageSdk: new PageSdk(builtPageSdk()),
     });
     onTestFinished(() => server.close());
     return server;

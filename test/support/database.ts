@@ -26,6 +26,10 @@ export function builtFiles(): DatabaseFiles {
   };
 }
 
+export function builtPageSdk(): string {
+  return join(services().builtDir, 'page');
+}
+
 /** An empty folder outside the repository, and how to remove it. */
 export function temporaryDir(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'easel-test-'));

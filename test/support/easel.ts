@@ -6,7 +6,7 @@ import { startEasel } from '../../src/app.ts';
 import { parseSettings } from '../../src/config.ts';
 import { createAccount } from '../../src/services/accounts.ts';
 import type { Sql } from '../../src/storage/sql.ts';
-import { builtFiles, createServerDatabase, type DatabaseKind, databaseKinds, temporaryDir } from './database.ts';
+import { builtFiles, builtPageSdk, createServerDatabase, type DatabaseKind, databaseKinds, temporaryDir } from './database.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 export interface TestEaselOptions {
@@ -54,7 +54,7 @@ export async function startTestEasel(options: TestEaselOptions = {}): Promise<Te
     LOG_LEVEL: 'silent',
     ...options.settings,
   });
-  const easel = await startEasel(settings, { clock, databaseFiles: builtFiles() });
+  const easel = await startEasel(settings, { clock, databaseFiles: builtFiles(), pageSdkDir: builtPageSdk() });
   const baseUrl = `http://127.0.0.1:${easel.port}`;
   return {
     baseUrl,

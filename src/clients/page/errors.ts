@@ -1,0 +1,50 @@
+/** The one kind of error that the SDK throws. */
+import type * as api from './api.ts';
+
+export class EaselError extends Error implements api.EaselError {
+  override readonly name = 'EaselError';
+  readonly code: api.Problem['code'];
+  readonly status: number;
+  readonly hint: string | undefined;
+  readonly param: string | undefined;
+  readonly retryAfterS: number | undefined;
+  readonly requestId: string | undefined;
+
+  constructor(problem: api.Problem, cause?: unknown) {
+    super(problem.message, cause === undefined ? undefined : { cause });
+    this.code = problem.code;
+    this.status = problem.status;
+    this.hint = problem.hint;
+    this.param = problem.param;
+    this.retryAfterS = problem.retryAfterS;
+    this.requestId = problem.requestId;
+  }
+}
+
+/** The answer of a server to a failed call; `text` is its body, which a proxy on the way may have written. */
+export function errorOf(status: number, text: string, retryAfter: string | null): EaselError {
+  const retryAfterS = retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined;
+  const body = parse(text);
+  if (typeof body?.code !== 'string') {
+    return new EaselError({
+      code: 'UNREADABLE_REPLY',
+      status,
+      message: `The answer (status ${status}) is not one of Easel's.`,
+      retryAfterS,
+    });
+  }
+  const { code, error, hint, param, request_id: requestId } = body as Record<string, string>;
+  return new EaselError({ code: code as api.Problem['code'], status, message: error ?? String(code), hint, param, retryAfterS, requestId });
+}
+
+export function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function isCode(error: unknown, ...codes: api.Problem['code'][]): error is EaselError {
+  return error instanceof EaselError && codes.includes(error.code);
+}

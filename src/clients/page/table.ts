@@ -1,0 +1,76 @@
+/** `easel.table(name)` */
+import type * as api from './api.ts';
+import { isCode } from './errors.ts';
+import type { ChangeFeed, Known } from './feed.ts';
+import { deleted } from './json.ts';
+import { tell } from './listeners.ts';
+import { segment, type Transport } from './transport.ts';
+import type { ChangeEvent } from './wire.ts';
+
+export function tableOf<T extends object>(transport: Transport, feed: ChangeFeed, name: string): api.Table<T> {
+  type Row = api.Row<T>;
+  const path = `/tables/${segment(name)}`;
+  const rowPath = (id: string) => `${path}/${segment(id)}`;
+
+  async function insert(rows: T | readonly T[], options: api.InsertOptions = {}): Promise<Row | Row[]> {
+    const { onConflict, merge, signal } = options;
+    const answer = await transport.call<{ inserted: Row[] }>({ method: 'POST', path, query: { onConflict, merge }, body: rows, signal });
+    return Array.isArray(rows) ? answer.inserted : (answer.inserted[0] as Row);
+  }
+
+  async function query(wanted: api.TableQuery = {}, { signal }: api.CallOptions = {}): Promise<api.Page<T>> {
+    try {
+      return await transport.call({ method: 'POST', path: `${path}/query`, body: wanted, reads: true, signal });
+    } catch (error) {
+      if (isCode(error, 'TABLE_NOT_FOUND')) return { rows: [], hasMore: false, nextCursor: null, ...(wanted.count && { total: 0 }) };
+      throw error;
+    }
+  }
+
+  async function get(id: string, { signal }: api.CallOptions = {}): Promise<Row | undefined> {
+    try {
+      return await transport.call<Row>({ method: 'GET', path: rowPath(id), signal });
+    } catch (error) {
+      if (isCode(error, 'ROW_NOT_FOUND', 'TABLE_NOT_FOUND')) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    insert: insert as api.Table<T>['insert'],
+    query,
+    get,
+    async count(filter = {}, { signal } = {}) {
+      try {
+        return (await transport.call<{ count: number }>({ method: 'POST', path: `${path}/count`, body: { filter }, reads: true, signal }))
+          .count;
+      } catch (error) {
+        if (isCode(error, 'TABLE_NOT_FOUND')) return 0;
+        throw error;
+      }
+    },
+    update: (id, body, { ifMatch, signal } = {}) => transport.call<Row>({ method: 'PATCH', path: rowPath(id), body, ifMatch, signal }),
+    delete: (id, { ifMatch, signal } = {}) =>
+      deleted(transport, { method: 'DELETE', path: rowPath(id), ifMatch, signal }, 'ROW_NOT_FOUND', 'TABLE_NOT_FOUND'),
+    watch: (listener, wanted) =>
+      feed.add({
+        type: 'tables',
+        wants: ({ table }) => table === name,
+        async load(): Promise<Known> {
+          const { rows } = await query(wanted);
+          tell(listener, { type: 'rows', rows });
+          return new Map(rows.map(({ id, updatedAt }) => [id, updatedAt]));
+        },
+        async take(event: ChangeEvent): Promise<void> {
+          const { kind, id } = event;
+          if (kind === 'table.drop') tell(listener, { type: 'rows', rows: [] });
+          if (id === undefined) return;
+          if (kind === 'row.delete') tell(listener, { type: 'delete', id });
+          if (kind !== 'row.put') return;
+          const row = event.truncated ? await get(id) : (event.data as Row);
+          // It was deleted meanwhile, which the next event says.
+          if (row !== undefined) tell(listener, { type: 'put', id, row });
+        },
+      }),
+  };
+}

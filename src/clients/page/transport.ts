@@ -1,0 +1,154 @@
+/** One call of the API: sent, repeated after a wait where that is safe, answered with its data or an EaselError. */
+import type { EaselOptions } from './api.ts';
+import { EaselError, errorOf, parse } from './errors.ts';
+
+/** What the SDK takes from its surroundings, so that a test can move the time. */
+export interface Surroundings {
+  readonly fetch: typeof fetch;
+  /** Resolves after `ms`; rejects when the signal fires. */
+  readonly wait: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** 0 up to 1. */
+  readonly random: () => number;
+}
+
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below `/v1/data/{artifactId}`; segments that may hold anything are encoded by `segment`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  readonly body?: unknown;
+  readonly mediaType?: string | undefined;
+  readonly ifMatch?: string | undefined;
+  readonly ifAbsent?: boolean | undefined;
+  /** A POST that changes nothing. */
+  readonly reads?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const RETRIES_MAX = 4;
+/** No answer at all is more often a lost network than a hiccup: say so soon. */
+const NETWORK_RETRIES_MAX = 2;
+const WAIT_MS_FIRST = 250;
+/** A longer Retry-After is thrown, not waited for. */
+const WAIT_MS_MAX = 30_000;
+/** Everybody who was refused in the same second should not come back in the same one. */
+const SPREAD_MS_MAX = 1000;
+
+export class Transport {
+  readonly #site: EaselOptions;
+  readonly #around: Surroundings;
+  readonly #onRetry: (waitMs: number, error: EaselError) => void;
+
+  constructor(site: EaselOptions, around: Surroundings, onRetry: (waitMs: number, error: EaselError) => void) {
+    this.#site = site;
+    this.#around = around;
+    this.#onRetry = onRetry;
+  }
+
+  /** Where a path below the artifact's data is, with its query. */
+  url(path: string, query: Request['query'] = {}): string {
+    const { artifactId, baseUrl = '' } = this.#site;
+    if (!artifactId) {
+      const hint = 'Load /sdk.js from the page’s own address, give its script element data-artifact, or call easel.connect.';
+      throw new EaselError({ code: 'NO_ARTIFACT', status: 0, message: 'It is not known whose data is meant.', hint });
+    }
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, String(value));
+    return `${baseUrl}/v1/data/${artifactId}${path}${search.size > 0 ? `?${search}` : ''}`;
+  }
+
+  /** Answers `data` of the envelope. */
+  async call<T>(request: Request): Promise<T> {
+    const url = this.url(request.path, request.query);
+    const init = this.#init(request);
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return (await this.#send(url, init)) as T;
+      } catch (error) {
+        const waitMs = error instanceof EaselError ? this.#waitMs(error, attempt, isRepeatable(request)) : undefined;
+        if (waitMs === undefined) throw error;
+        this.#onRetry(waitMs, error as EaselError);
+        await this.#around.wait(waitMs, request.signal);
+      }
+    }
+  }
+
+  #init(request: Request): RequestInit {
+    const headers = new Headers({ Accept: 'application/json' });
+    if (this.#site.token !== undefined) headers.set('Authorization', `Bearer ${this.#site.token}`);
+    if (request.ifMatch !== undefined) headers.set('If-Match', request.ifMatch);
+    if (request.ifAbsent) headers.set('If-None-Match', '*');
+    if (request.method === 'POST' && !request.reads) headers.set('Idempotency-Key', freshKey());
+    const init: RequestInit = { method: request.method, headers };
+    if (request.body !== undefined) {
+      headers.set('Content-Type', request.mediaType ?? 'application/json');
+      init.body = JSON.stringify(request.body);
+    }
+    if (request.signal) init.signal = request.signal;
+    return init;
+  }
+
+  async #send(url: string, init: RequestInit): Promise<unknown> {
+    let response: Response;
+    let text: string;
+    try {
+      response = await this.#around.fetch(url, init);
+      text = await response.text();
+    } catch (error) {
+      if (init.signal?.aborted) throw init.signal.reason;
+      throw new EaselError({ code: 'NETWORK_ERROR', status: 0, message: 'No answer came.', hint: 'Check the connection.' }, error);
+    }
+    const body = response.ok ? parse(text) : undefined;
+    if (body?.success !== true) throw errorOf(response.status, text, response.headers.get('retry-after'));
+    return body.data;
+  }
+
+  /** How long to wait before the next attempt; undefined where repeating is useless or unsafe. */
+  #waitMs(error: EaselError, attempt: number, repeatable: boolean): number | undefined {
+    const isNetwork = error.code === 'NETWORK_ERROR';
+    // Refused before anything was done; of other failures the outcome is unknown.
+    const refused = error.status === 429 || error.code === 'OWNER_MOVED' || error.code === 'IDEMPOTENCY_IN_PROGRESS';
+    if (attempt >= (isNetwork ? NETWORK_RETRIES_MAX : RETRIES_MAX)) return undefined;
+    if (!refused && !(repeatable && (isNetwork || error.status === 503))) return undefined;
+    const random = this.#around.random();
+    const waitMs =
+      error.retryAfterS === undefined
+        ? WAIT_MS_FIRST * 2 ** attempt * (0.5 + random / 2)
+        : error.retryAfterS * 1000 + random * SPREAD_MS_MAX;
+    return waitMs > WAIT_MS_MAX ? undefined : waitMs;
+  }
+}
+
+/** One segment of a path. */
+export function segment(text: string): string {
+  // URLs resolve these before they are sent, encoded or not: the call would reach another path.
+  if (text === '' || text === '.' || text === '..') {
+    throw new EaselError({ code: 'INVALID_REQUEST', status: 0, message: `"${text}" cannot be a name.` });
+  }
+  return encodeURIComponent(text);
+}
+
+/** Repeating it after an unknown outcome cannot change what happens: a POST carries a key that says it is the same one. */
+function isRepeatable({ method, ifMatch, ifAbsent }: Request): boolean {
+  if (method === 'PUT') return ifMatch === undefined && !ifAbsent;
+  return method === 'GET' || method === 'POST';
+}
+
+function freshKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+export function waitFor(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}

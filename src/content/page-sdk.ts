@@ -1,0 +1,55 @@
+/** The SDK of published pages as it is served: the built script, completed with whose data is meant. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ArtifactId } from '../../protocol/ids.ts';
+
+export type SdkFile = 'sdk.js' | 'sdk.mjs' | 'sdk.d.ts';
+
+export interface SdkSite {
+  /** Empty where the page itself says it. */
+  readonly artifactId: ArtifactId | '';
+  /** Of the API; empty for the page's own origin. */
+  readonly baseUrl: string;
+}
+
+export const SDK_MIMES: Readonly<Record<SdkFile, string>> = {
+  'sdk.js': 'text/javascript; charset=utf-8',
+  'sdk.mjs': 'text/javascript; charset=utf-8',
+  'sdk.d.ts': 'text/plain; charset=utf-8',
+};
+
+export function isSdkFile(name: string): name is SdkFile {
+  return Object.hasOwn(SDK_MIMES, name);
+}
+
+export class PageSdk {
+  /** A function of the site that answers `easel`. */
+  readonly #core: string;
+  readonly #types: string;
+
+  /** `folder`: where the build has put it. */
+  constructor(folder: string) {
+    this.#core = readFileSync(join(folder, 'sdk.core.js'), 'utf8');
+    this.#types = readFileSync(join(folder, 'sdk.d.ts'), 'utf8');
+  }
+
+  text(file: SdkFile, site: SdkSite): string {
+    const easel = `${this.#core}(${JSON.stringify(site)})`;
+    switch (file) {
+      case 'sdk.js':
+        return `globalThis.easel=${easel};\n`;
+      case 'sdk.mjs':
+        return `export const easel=${easel};\nexport const{EaselError,connect}=easel;\n`;
+      case 'sdk.d.ts':
+        return this.#types;
+      default:
+        return file satisfies never;
+    }
+  }
+}
+
+/** Beside this program's bundle. */
+export function sdkBesideProgram(): string {
+  return fileURLToPath(new URL('./page', import.meta.url));
+}

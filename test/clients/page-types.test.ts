@@ -1,0 +1,56 @@
+/** The types of the page SDK: made from the endpoint table, and what a page's author writes compiles against them. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryDir } from '../support/database.ts';
+import { services } from '../support/services.ts';
+import { wireTypes } from './wire-types.ts';
+
+test('the types of what travels are what the endpoint table says', async () => {
+  await expect(wireTypes()).toMatchFileSnapshot('../../src/clients/page/wire.ts');
+});
+
+/** What the compiler says of a page's script beside the served sdk.d.ts. */
+function complaints(script: string): string[] {
+  const folder = temporaryDir();
+  onTestFinished(() => folder.remove());
+  mkdirSync(join(folder.path, 'easel'));
+  writeFileSync(join(folder.path, 'easel/sdk.d.ts'), readFileSync(join(services().builtDir, 'page/sdk.d.ts')));
+  const file = join(folder.path, 'page.ts');
+  writeFileSync(file, `import type {} from './easel/sdk.js';\n${script}\nexport {};\n`);
+  const program = ts.createProgram([file], {
+    strict: true,
+    noEmit: true,
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'],
+    types: [],
+  });
+  return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
+}
+
+test('what a page’s author would write compiles, and what is wrong does not', () => {
+  const right = complaints(`
+    interface Entry { name: string; text: string }
+    const entries = easel.table<Entry>('entries');
+    const row = await entries.insert({ name: 'Ada', text: 'hello' });
+    const id: string = row.id;
+    const name: string = row.name;
+    const { rows, total } = await entries.query({ filter: { name: { $eq: 'Ada' } }, sort: '-createdAt', count: true });
+    const stop = easel.json.watch<number>('votes', (value, { deleted }) => { const votes: number | undefined = deleted ? 0 : value; });
+    const votes: number = await easel.json.increment('votes');
+    const blob = await easel.blobs.upload(new Blob(['x'], { type: 'text/plain' }), { onProgress: ({ sentBytes }) => sentBytes + 1 });
+    const address: string = easel.blobs.url(blob);
+    try { await easel.json.set('a', 1, { ifMatch: '2026' }); } catch (error) {
+      if (error instanceof easel.EaselError && error.code === 'VERSION_CONFLICT') stop();
+    }
+  `);
+  expect(right).toEqual([]);
+  const wrong = complaints(`
+    await easel.table<{ name: string }>('entries').insert({ name: 1 });
+    try { await easel.json.get('a'); } catch (error) { if (error instanceof easel.EaselError && error.code === 'NO_SUCH_CODE') throw error; }
+  `);
+  expect(wrong).toEqual([expect.stringContaining("'number' is not assignable to type 'string'"), expect.stringContaining('NO_SUCH_CODE')]);
+});

@@ -1,0 +1,93 @@
+/** TypeScript of what the Data API answers, from the schemas of the endpoint table: `src/clients/page/wire.ts` is this text. */
+import { z } from 'zod';
+import { ERRORS } from '../../protocol/errors.ts';
+import { blob, blobList, blobUpload } from '../../protocol/schemas/blob.ts';
+import { changeEvent, changesPage } from '../../protocol/schemas/change.ts';
+import { jsonEntry, jsonList, jsonWritten } from '../../protocol/schemas/json-key.ts';
+import { tableRow } from '../../protocol/schemas/table.ts';
+
+interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly items?: JsonSchema;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly description?: string;
+}
+
+const tablePage = z.object({
+  rows: z.array(tableRow),
+  hasMore: z.boolean(),
+  nextCursor: z.string().nullable(),
+  total: z.number().int().optional(),
+});
+
+export function wireTypes(): string {
+  const codes = Object.keys(ERRORS).map((code) => `  | '${code}'`);
+  const declarations: readonly (readonly [name: string, schema: z.ZodType])[] = [
+    ['JsonEntry', jsonEntry],
+    ['JsonList', jsonList],
+    ['JsonWritten', jsonWritten],
+    ['TableRow', tableRow],
+    ['TablePage', tablePage],
+    ['BlobRecord', blob],
+    ['BlobList', blobList],
+    ['UploadTicket', blobUpload],
+    ['ChangeEvent', changeEvent],
+    ['ChangesPage', changesPage],
+  ];
+  const parts = [
+    '// Made from the schemas of the endpoint table: `npx vitest run test/clients/page-types.test.ts -u` makes it anew.',
+    `export type ErrorCode =\n${codes.join('\n')};`,
+    ...declarations.map(([name, schema]) => declaration(name, schema)),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function declaration(name: string, schema: z.ZodType): string {
+  const json = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as JsonSchema;
+  return `export interface ${name} ${objectOf(json, '')}`;
+}
+
+function objectOf({ properties = {}, required = [], additionalProperties }: JsonSchema, indent: string): string {
+  const inner = `${indent}  `;
+  const lines = Object.entries(properties).map(([name, schema]) => {
+    const comment = schema.description === undefined ? '' : `${inner}/** ${schema.description.replaceAll('*/', '*\\/')} */\n`;
+    return `${comment}${inner}${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema, inner)};`;
+  });
+  // Open objects: a row has fields of its own.
+  if (typeof additionalProperties === 'object') lines.push(`${inner}[field: string]: unknown;`);
+  return `{\n${lines.join('\n')}\n${indent}}`;
+}
+
+function typeOf(schema: JsonSchema, indent: string): string {
+  if (schema.const !== undefined) return literal(schema.const);
+  if (schema.enum) return schema.enum.map(literal).join(' | ');
+  if (schema.anyOf) return schema.anyOf.map((one) => typeOf(one, indent)).join(' | ');
+  const { type } = schema;
+  if (Array.isArray(type)) return type.map((one) => typeOf({ ...schema, type: one }, indent)).join(' | ');
+  switch (type) {
+    case 'string':
+    case 'boolean':
+    case 'null':
+      return type;
+    case 'number':
+    case 'integer':
+      return 'number';
+    case 'array': {
+      const item = typeOf(schema.items ?? {}, indent);
+      return item.includes(' | ') ? `(${item})[]` : `${item}[]`;
+    }
+    case 'object':
+      return schema.properties === undefined ? 'Record<string, unknown>' : objectOf(schema, indent);
+    default:
+      return 'unknown';
+  }
+}
+
+function literal(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
+}
