@@ -42,15 +42,25 @@ export async function createDatabase(adminUrl: string): Promise<BenchDatabase> {
 
 /** Private artifacts `first … first + count - 1` of one owner, each with ten keys `k0 … k9` of `VALUE`. */
 export async function seedArtifacts(sql: postgres.Sql, ownerId: string, first: number, count: number): Promise<void> {
-  const last = first + count - 1;
+  await registerArtifacts(sql, ownerId, first, count);
+  await seedKeys(sql, first, count);
+}
+
+/** Private artifacts `first … first + count - 1` of one owner, with nothing in them. */
+export async function registerArtifacts(sql: postgres.Sql, ownerId: string, first: number, count: number): Promise<void> {
   const nowMs = Date.now();
   await sql`
     insert into artifact (id, owner_id, name, slug, visibility, created_at_ms, updated_at_ms)
     select 'art_' || lpad(n::text, 24, '0'), ${ownerId}, 'bench ' || n, 'bench-' || n, 'private', ${nowMs}, ${nowMs}
-    from generate_series(${first}::int, ${last}::int) n`;
+    from generate_series(${first}::int, ${first + count - 1}::int) n`;
+  await sql`analyze artifact`;
+}
+
+export async function seedKeys(sql: postgres.Sql, first: number, count: number): Promise<void> {
+  const nowMs = Date.now();
   await sql`
     insert into json_key (artifact_id, key, value, seq, created_at_ms, updated_at_ms)
     select 'art_' || lpad(n::text, 24, '0'), 'k' || k, ${VALUE}, 0, ${nowMs}, ${nowMs}
-    from generate_series(${first}::int, ${last}::int) n, generate_series(0, ${KEYS_EACH - 1}::int) k`;
-  await sql`analyze artifact, json_key`;
+    from generate_series(${first}::int, ${first + count - 1}::int) n, generate_series(0, ${KEYS_EACH - 1}::int) k`;
+  await sql`analyze json_key`;
 }

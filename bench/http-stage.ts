@@ -19,7 +19,7 @@ export const SERVER_CORE = 0;
 /** Rotated through, so that no artifact meets its limit of 1000 calls a minute. */
 export const ARTIFACTS = 4000;
 // Easel's default, DATABASE_POOL.
-const POOL = 8;
+export const POOL = 8;
 const PAGE = page(20 * 1024);
 
 export interface StagePlan {
@@ -65,7 +65,7 @@ export async function setStage(plan: StagePlan, servers: Server[]): Promise<Stag
   return { ...plan, easel, raw, fastify, token, pageHost };
 }
 
-async function startPeer(name: string, command: string, folder: string, port: number, settings: object): Promise<Server> {
+export async function startPeer(name: string, command: string, folder: string, port: number, settings: object): Promise<Server> {
   const file = join(folder, `${command}.json`);
   await writeFile(file, JSON.stringify(settings));
   const self = process.argv[1];
@@ -102,7 +102,7 @@ async function publishPage(easel: Server, token: string): Promise<string> {
 }
 
 /** With node:http, because fetch does not let a caller choose the Host header. */
-async function get(server: Server, path: string, headers: Record<string, string>): Promise<string> {
+export async function get(server: Server, path: string, headers: Record<string, string>): Promise<string> {
   const asked = request(server.origin + path, { headers, agent: false }).end();
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
   const body = await text(answer);

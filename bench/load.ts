@@ -13,7 +13,7 @@ export type GeneratorName = 'wrk' | 'autocannon';
 export interface Load {
   /** Origin of the server, for example `http://127.0.0.1:9000`. */
   readonly origin: string;
-  readonly method: 'GET' | 'PUT';
+  readonly method: 'GET' | 'PUT' | 'POST';
   /** Request targets, taken in turn. */
   readonly targets: readonly string[];
   /** How often one target is asked before the next one's turn. */

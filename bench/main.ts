@@ -1,7 +1,7 @@
-/** `npm run bench -- http [--quick] [--generator wrk|autocannon] [--cpu-prof]`: what Easel costs, beside peers in the same run. */
+/** `npm run bench -- http|data [--quick] [--generator wrk|autocannon] [--only CASE] [--cpu-prof]`: what Easel costs, beside peers in the same run. */
 import { parseArgs } from 'node:util';
 
-const USAGE = 'usage: npm run bench -- http [--quick] [--generator wrk|autocannon] [--only CASE] [--cpu-prof]';
+const USAGE = 'usage: npm run bench -- http|data [--quick] [--generator wrk|autocannon] [--only CASE] [--cpu-prof]';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -13,18 +13,18 @@ const { positionals, values } = parseArgs({
   },
 });
 const [command, argument = ''] = positionals;
+const options = { quick: values.quick, cpuProfile: values['cpu-prof'], generator: values.generator, only: values.only };
 
 // Peers and the generator are processes of their own, so that each can be pinned and its CPU time read.
 switch (command) {
   case 'http': {
     const { benchHttp } = await import('./http.ts');
-    const reached = await benchHttp({
-      quick: values.quick,
-      cpuProfile: values['cpu-prof'],
-      generator: values.generator,
-      only: values.only,
-    });
-    console.log(reached ? '\nEvery aim was reached.' : '\nNot every aim was reached; see the verdicts above.');
+    conclude(await benchHttp(options));
+    break;
+  }
+  case 'data': {
+    const { benchData } = await import('./data.ts');
+    conclude(await benchData(options));
     break;
   }
   case 'peer-raw': {
@@ -37,6 +37,11 @@ switch (command) {
     await serveFastify(argument);
     break;
   }
+  case 'generate-paced': {
+    const { generatePaced } = await import('./paced.ts');
+    await generatePaced(argument);
+    break;
+  }
   case 'generate': {
     const { generateWithAutocannon } = await import('./autocannon.ts');
     await generateWithAutocannon(argument);
@@ -45,4 +50,8 @@ switch (command) {
   default:
     console.error(USAGE);
     process.exitCode = 2;
+}
+
+function conclude(reached: boolean): void {
+  console.log(reached ? '\nEvery aim was reached.' : '\nNot every aim was reached; see the verdicts above.');
 }

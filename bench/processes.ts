@@ -126,6 +126,13 @@ export async function cpuUs(pid: number): Promise<number> {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_US;
 }
 
+/** What all processes of this machine have used, and what a hypervisor took, in µs. */
+export async function machineCpuUs(): Promise<number> {
+  const stat = await readFile('/proc/stat', 'utf8');
+  const [user, nice, system, , , irq, softirq, steal] = stat.slice(stat.indexOf(' '), stat.indexOf('\n')).trim().split(/ +/).map(Number);
+  return [user, nice, system, irq, softirq, steal].reduce<number>((sum, ticks) => sum + (ticks ?? 0), 0) * TICK_US;
+}
+
 export async function cpuUsOfAll(pids: readonly number[]): Promise<number> {
   const times = await Promise.all(pids.map(cpuUs));
   return times.reduce((sum, us) => sum + us, 0);

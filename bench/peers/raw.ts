@@ -1,5 +1,4 @@
 /** Peer (a): the least that the transport can cost. A constant answer from raw uWebSockets.js, without headers beyond its type. */
-
 import uws from 'uWebSockets.js';
 import { readFileSync } from 'node:fs';
 
@@ -17,6 +16,12 @@ export function serveRaw(file: string): void {
     .App()
     .get('/v1/*', (res) => {
       res.writeHeader('content-type', 'application/json').end(json);
+    })
+    .put('/v1/*', (res) => {
+      res.onAborted(() => undefined);
+      res.onData((_, isLast) => {
+        if (isLast) res.cork(() => void res.writeHeader('content-type', 'application/json').end(json));
+      });
     })
     .get('/page', (res) => {
       res.writeHeader('content-type', 'text/html; charset=utf-8').end(html);

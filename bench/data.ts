@@ -1,0 +1,89 @@
+/** The suite `data`: JSON keys and tables beside raw uWebSockets.js and Fastify with `postgres`, and how much one core carries. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hold, tableOf } from './contest.ts';
+import { CONNECTIONS, insertCase, readCase, writeCase } from './data-contests.ts';
+import { headline } from './data-headline.ts';
+import { type DataPlan, type DataStage, REGISTERED, seed, setDataStage, WITH_KEYS } from './data-stage.ts';
+import { createDatabase, KEYS_EACH, VALUE } from './fixture.ts';
+import { FULL_RATE } from './knee.ts';
+import { chooseGenerator, type GeneratorName } from './load.ts';
+import { pinningNote, type Server } from './processes.ts';
+import { machine, publishReport, type Table } from './report.ts';
+import { residentArtifacts } from './resident.ts';
+import type { Verdict } from './statistics.ts';
+
+export interface DataOptions {
+  readonly quick: boolean;
+  readonly cpuProfile: boolean;
+  readonly generator: string | undefined;
+  /** Only the case of this name: get, put, insert, query, headline or memory. */
+  readonly only: string | undefined;
+}
+
+interface Part {
+  readonly table: Table;
+  readonly verdicts: readonly Verdict[];
+  readonly rounds: unknown;
+}
+
+type Findings = Record<string, Part>;
+
+/** True when every aim was reached. */
+export async function benchData(options: DataOptions): Promise<boolean> {
+  if (process.platform !== 'linux') throw new Error('The bench reads CPU times from /proc: run it on Linux.');
+  const where = machine();
+  const { quick, cpuProfile } = options;
+  const generator = await chooseGenerator(options.generator);
+  const wanted = (name: string) => options.only === undefined || options.only === name;
+  const suite = quick || options.only ? 'data-part' : 'data';
+  const findings: Findings = {};
+  const folder = await mkdtemp(join(tmpdir(), 'easel-bench-'));
+  const database = await createDatabase(process.env.BENCH_DATABASE_URL ?? 'postgres://127.0.0.1:5432/postgres');
+  try {
+    const plan: DataPlan = { quick, cpuProfile, folder, generator, database };
+    const token = await seed(plan);
+    if (wanted('memory')) findings.memory = await residentArtifacts(plan, token);
+    await onStage(plan, token, async (stage) => {
+      for (const makeCase of [readCase, writeCase, insertCase]) {
+        const { name, contest, judge } = makeCase(stage);
+        if (!wanted(name)) continue;
+        const standings = await hold(contest, generator);
+        findings[name] = { table: tableOf(contest, standings), verdicts: judge(standings), rounds: standings };
+      }
+      if (wanted('headline')) findings.headline = await headline(stage, `${suite}-knee.svg`);
+    });
+  } finally {
+    await database.drop();
+    await rm(folder, { recursive: true, force: true });
+  }
+  // The headline first: it is what a reader comes for.
+  const { headline: first, ...others } = findings;
+  const parts = [...(first === undefined ? [] : [first]), ...Object.values(others)];
+  const verdicts = parts.flatMap((part) => part.verdicts);
+  const rounds = Object.fromEntries(Object.entries(findings).map(([name, part]) => [name, part.rounds]));
+  await publishReport({ suite, method: method(generator), tables: parts.map((part) => part.table), verdicts, rounds }, where);
+  return verdicts.every((verdict) => verdict.reached);
+}
+
+async function onStage(plan: DataPlan, token: string, act: (stage: DataStage) => Promise<void>): Promise<void> {
+  const servers: Server[] = [];
+  try {
+    await act(await setDataStage(plan, token, servers));
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+function method(generator: GeneratorName): string[] {
+  return [
+    `${pinningNote()}. The database and the generator share what the server leaves.`,
+    `One database with ${REGISTERED} private artifacts, ${WITH_KEYS} of them with ${KEYS_EACH} keys of ${VALUE.length} bytes; Postgres with its defaults, every commit flushed.`,
+    'Easel runs with its default settings, as `node dist/main.js`. Every call carries a bearer token and spends its artifact’s limit.',
+    `Closed loop (GET, PUT, insert): ${generator}, ${CONNECTIONS} connections; rounds interleaved server by server, each figure the median with (minimum–maximum). Every answer must be 2xx or the run is void.`,
+    `Open loop (headline, queries): our own generator, bench/paced.ts. Each artifact is called at its constant rate of ${FULL_RATE} a minute from a phase of its own, whatever the server does; latency counts from the moment a call was meant to be sent, so that the wait for a connection is in it.`,
+    'Server CPU is user and system time of the whole server process; database CPU is that of the database’s backends for this run (its writers of log and pages are not in it).',
+    'Fastify’s server does the same work on the same schema: token, access and limit in memory, values in Postgres. See bench/peers/fastify.ts for what it is let off.',
+  ];
+}

@@ -1,0 +1,122 @@
+/** Finds by itself how many artifacts, each called at its full rate, a server carries: doubling until it fails, then halving the gap. */
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type BenchDatabase, VALUE } from './fixture.ts';
+import type { Paced, PacedLoad } from './paced.ts';
+import { pinned, type Server } from './processes.ts';
+import { rounded } from './statistics.ts';
+import { wake } from './wake.ts';
+
+const run = promisify(execFile);
+const GENERATOR_CORE = 1;
+export const KNEE_P99_MS = 50;
+/**
+ * The limit is 1000 calls in any 60 s, both ends counted: exactly 1000 a minute leaves no room for a call that the network brings a
+ * millisecond early. 996 (16.6/s) never has to be refused while calls are moved by less than 240 ms.
+ */
+export const FULL_RATE = 996;
+/** Of the calls that were meant to be sent, so many have to be answered within the measured time. */
+const ANSWERED_SHARE_MIN = 0.98;
+
+export interface KneePlan {
+  readonly server: Server;
+  readonly token: string;
+  readonly database: BenchDatabase;
+  readonly folder: string;
+  /** Where doubling begins and where it ends. */
+  readonly least: number;
+  readonly most: number;
+  readonly warmUpS: number;
+  readonly measuredS: number;
+  /** The search ends when the gap is at most this share of what is carried. */
+  readonly gapShare: number;
+  readonly connections: number;
+}
+
+export interface Step {
+  readonly artifacts: number;
+  readonly paced: Paced;
+  readonly carried: boolean;
+}
+
+export interface Knee {
+  readonly name: string;
+  /** The most that was carried; 0 when the least was too much. */
+  readonly artifacts: number;
+  /** In the order they were tried. */
+  readonly steps: readonly Step[];
+}
+
+export async function findKnee(plan: KneePlan): Promise<Knee> {
+  const steps: Step[] = [];
+  const carries = async (artifacts: number): Promise<boolean> => {
+    // A failure may be the machine's: it counts when it comes twice.
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const step = await tryStep(plan, artifacts, plan.measuredS, steps.length);
+      steps.push(step);
+      if (step.carried) return true;
+    }
+    return false;
+  };
+  let carried = 0;
+  let tooMany = plan.most + 1;
+  for (let artifacts = plan.least; artifacts <= plan.most; artifacts *= 2) {
+    if (!(await carries(artifacts))) {
+      tooMany = artifacts;
+      break;
+    }
+    carried = artifacts;
+  }
+  while (tooMany <= plan.most && tooMany - carried > Math.max(1, carried * plan.gapShare)) {
+    const middle = Math.round((carried + tooMany) / 2);
+    if (await carries(middle)) carried = middle;
+    else tooMany = middle;
+  }
+  return { name: plan.server.name, artifacts: carried, steps };
+}
+
+/** One step of `measuredS`; of 65 s and more it is a whole window of the limit. */
+export async function tryStep(plan: KneePlan, artifacts: number, measuredS: number, seed: number): Promise<Step> {
+  const { server, token, warmUpS, connections } = plan;
+  await wake(server, token, 0, artifacts);
+  const paced = await pace(plan, {
+    origin: server.origin,
+    token,
+    firstArtifact: 0,
+    artifacts,
+    callsPerMinuteEach: FULL_RATE,
+    read: { method: 'GET', path: '/json/k#' },
+    write: { method: 'PUT', path: '/json/k#', body: VALUE },
+    writeEvery: 10,
+    connections: Math.min(connections, artifacts),
+    warmUpS,
+    measuredS,
+    seed,
+    serverPid: server.pid,
+    databasePids: await plan.database.backends(),
+  });
+  const step = { artifacts, paced, carried: isCarried(paced) };
+  console.log(
+    `  ${server.name}, ${artifacts} artifacts: ${rounded(paced.answeredPerS)}/s, p50 ${rounded(paced.all.p50Ms)} ms, p99 ${rounded(paced.all.p99Ms)} ms, ` +
+      `server ${Math.round(paced.serverShare * 100)} %, generator ${Math.round(paced.generatorShare * 100)} %, ${paced.refused} refused, ` +
+      `${paced.failures} failed: ${step.carried ? 'carried' : 'too much'}`,
+  );
+  return step;
+}
+
+export async function pace(where: { readonly folder: string }, load: PacedLoad): Promise<Paced> {
+  const file = join(where.folder, 'paced.json');
+  await writeFile(file, JSON.stringify(load));
+  const self = process.argv[1];
+  if (self === undefined) throw new Error('The program does not know its own file.');
+  const [command, args] = pinned(process.execPath, ['--enable-source-maps', self, 'generate-paced', file], GENERATOR_CORE);
+  const { stdout } = await run(command, args, { maxBuffer: 1024 * 1024 });
+  return JSON.parse(stdout) as Paced;
+}
+
+function isCarried(paced: Paced): boolean {
+  const kept = paced.answeredPerS >= paced.intendedPerS * ANSWERED_SHARE_MIN;
+  return kept && !paced.gaveUp && paced.all.p99Ms <= KNEE_P99_MS && paced.refused === 0 && paced.failures === 0;
+}
