@@ -11,6 +11,8 @@ export type Principal =
       readonly tokenId: TokenId;
       readonly tokenKind: 'personal' | 'session' | 'external';
       readonly isAdmin: boolean;
+      /** Unix ms; what the token has opened ends then. */
+      readonly expiresAtMs?: number | null;
     }
   /** A workspace agent, pinned to one workspace. */
   | { readonly kind: 'agent'; readonly tokenId: TokenId; readonly workspaceId: string; readonly scopes: readonly Scope[] };

@@ -3,6 +3,7 @@ import { Failure } from '../protocol/errors.ts';
 import type { ArtifactId } from '../protocol/ids.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import { ArtifactActor } from './artifact-actor.ts';
+import { Undone } from './atomic.ts';
 import { Backlog, Committer } from './committer.ts';
 import { CallWindow, type Spent } from './limits-part.ts';
 import type { ArtifactImage, ArtifactStore, Change, Clock, JournalStore, Log, Placement, RuntimeMeter, Timer } from './ports.ts';
@@ -207,6 +208,7 @@ export class ActorRuntime {
     try {
       value = turn(actor);
     } catch (error) {
+      if (error instanceof Undone) return this.#undo(actor, before, error);
       if (error instanceof Failure && actor.seq === before) {
         // A refusal also tells what the turn has seen.
         if (actor.isClean) throw error;
@@ -218,6 +220,16 @@ export class ActorRuntime {
     if (actor.seq !== before) this.#committer.enlist(actor);
     if (actor.residentBytes !== actor.accountedBytes) this.#account(actor);
     return actor.seq === actor.committedSeq ? value : actor.gate(value);
+  }
+
+  /** What a series of turns had changed before it was refused is taken back, and with it the memory that holds it: the next ask loads again. */
+  async #undo(actor: ArtifactActor, seqBefore: number, undone: Undone): Promise<never> {
+    if (actor.seq === seqBefore) await actor.settled();
+    else {
+      actor.takeBack(seqBefore);
+      await this.#leave(actor);
+    }
+    throw undone;
   }
 
   /** A bug in a turn may have left anything behind in memory: earlier changes are committed, then the actor is forgotten. */

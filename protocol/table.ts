@@ -1,12 +1,14 @@
 /** The endpoint table: every endpoint of the service, by operation id. A route that is not here does not exist. */
 import { accounts } from './endpoints/accounts.ts';
 import { artifacts } from './endpoints/artifacts.ts';
+import { batches } from './endpoints/batch.ts';
+import { changes } from './endpoints/changes.ts';
 import { jsonKeys } from './endpoints/json-keys.ts';
 import { operations } from './endpoints/operations.ts';
 import { tables } from './endpoints/tables.ts';
 import { versions } from './endpoints/versions.ts';
 
-export const endpoints = { ...operations, ...accounts, ...artifacts, ...versions, ...jsonKeys, ...tables } as const;
+export const endpoints = { ...operations, ...accounts, ...artifacts, ...versions, ...jsonKeys, ...tables, ...batches, ...changes } as const;
 
 export type Endpoints = typeof endpoints;
 export type EndpointId = keyof Endpoints;

@@ -7,6 +7,7 @@ import { ActorRuntime } from '../actors/runtime.ts';
 import { systemClock } from './clock.ts';
 import { type Config, deriveConfig, type Settings } from './config.ts';
 import { ContentServer } from './content/server.ts';
+import type { AtomicHandlers } from './edge/batch.ts';
 import type { ServiceHandlers } from './edge/dispatcher.ts';
 import { startEdge } from './edge/server.ts';
 import { startDailyJobs } from './jobs.ts';
@@ -15,6 +16,8 @@ import { Metrics } from './metrics.ts';
 import { accountHandlers, createAccount } from './services/accounts.ts';
 import { archiveHandlers } from './services/archive/handlers.ts';
 import { artifactHandlers } from './services/artifacts.ts';
+import { changeHandlers } from './services/changes/handlers.ts';
+import { ChangeHub } from './services/changes/hub.ts';
 import type { ServiceDeps } from './services/deps.ts';
 import { ArtifactHeads } from './services/heads.ts';
 import { jsonKeyHandlers } from './services/json-keys.ts';
@@ -99,11 +102,13 @@ async function compose(settings: Settings, { clock, log, database, objects }: Fo
   notices.on(({ artifactId, kind }) => {
     if (kind !== 'changed') runtime.discard(artifactId).catch((err) => log.error({ err, artifactId }, 'an actor could not leave memory'));
   });
+  const hub = new ChangeHub({ ...deps, heads, tokens, runtime });
   const content = new ContentServer(deps);
   const edge = await startEdge({
     settings,
     config: (port) => Object.assign(config, deriveConfig(settings, port)),
-    handlers: serviceHandlers(deps, tokens, runtime),
+    handlers: serviceHandlers(deps, tokens, runtime, hub),
+    atomic: (turns) => atomicHandlers(deps, turns),
     tokens,
     heads,
     runtime,
@@ -136,7 +141,7 @@ async function compose(settings: Settings, { clock, log, database, objects }: Fo
   };
 }
 
-function serviceHandlers(deps: ServiceDeps, tokens: TokenService, runtime: ActorRuntime): ServiceHandlers {
+function serviceHandlers(deps: ServiceDeps, tokens: TokenService, runtime: ActorRuntime, hub: ChangeHub): ServiceHandlers {
   return {
     ...accountHandlers(deps),
     ...tokenHandlers({ ...deps, tokens }),
@@ -146,9 +151,16 @@ function serviceHandlers(deps: ServiceDeps, tokens: TokenService, runtime: Actor
     ...archiveHandlers(deps),
     ...versionHandlers(deps),
     ...previewLinkHandlers(deps),
+    ...changeHandlers({ ...deps, hub }),
     ...jsonKeyHandlers({ runtime }),
     ...tableHandlers({ runtime, sql: deps.sql }),
   };
+}
+
+/** What does everything in one turn. A schema and what goes by a filter hold the table while rows are read: they are steps of their own. */
+function atomicHandlers({ sql }: ServiceDeps, runtime: Pick<ActorRuntime, 'ask'>): ReturnType<AtomicHandlers> {
+  const { 'tables.putSchema': _, ...tables } = tableHandlers({ runtime, sql });
+  return { ...jsonKeyHandlers({ runtime }), ...tables };
 }
 
 async function openObjects(settings: Settings): Promise<ObjectStore> {

@@ -1,6 +1,8 @@
 /** Takes every request: by its host and path to the API's pipeline or to the content server, and sees that it is answered. */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Clock, Log } from '../../actors/ports.ts';
+import type { ActorRuntime } from '../../actors/runtime.ts';
+import type { batches } from '../../protocol/endpoints/batch.ts';
 import type { operations } from '../../protocol/endpoints/operations.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
@@ -10,6 +12,7 @@ import type { Metrics, RequestMeter, RuntimeStats } from '../metrics.ts';
 import type { Sql } from '../storage/sql.ts';
 import type { Authenticator, Heads } from './admission.ts';
 import type { Answer } from './answer.ts';
+import { type AtomicHandlers, batchHandlers } from './batch.ts';
 import { BodyIntake } from './body-intake.ts';
 import type { Handlers } from './call.ts';
 import { chain } from './chain.ts';
@@ -33,16 +36,18 @@ export interface EdgeLog extends Log {
   isLevelEnabled(level: 'debug'): boolean;
 }
 
-export type ServiceHandlers = Handlers<Exclude<EndpointId, keyof typeof operations>>;
+export type ServiceHandlers = Handlers<Exclude<EndpointId, keyof typeof operations | keyof typeof batches>>;
 
 export interface EdgeDeps {
   readonly settings: Settings;
   /** Called once, with the port that was bound. */
   readonly config: (port: number) => Config;
   readonly handlers: ServiceHandlers;
+  /** Those that an atomic batch can hold. */
+  readonly atomic: AtomicHandlers;
   readonly tokens: Authenticator;
   readonly heads: Heads;
-  readonly runtime: DataLimit & { stats(): RuntimeStats };
+  readonly runtime: DataLimit & Pick<ActorRuntime, 'ask'> & { stats(): RuntimeStats };
   readonly content: ContentDoor;
   readonly sql: Sql;
   readonly clock: Clock;
@@ -82,7 +87,7 @@ export class Dispatcher {
     this.#hosts = new Hosts(config.contentHost);
     this.bodies = new BodyIntake(deps.clock);
     const own = operationHandlers({ baseUrl: config.baseUrl, sql: deps.sql, clock: deps.clock, metrics, readiness: this.readiness });
-    this.#router = routeTable({ ...own, ...deps.handlers }, metrics);
+    this.#router = routeTable({ ...own, ...this.#batchHandlers(), ...deps.handlers }, metrics);
     this.#pipeline = new Pipeline({ ...deps, bodies: this.bodies, hosts: this.#hosts });
     this.#contentMeter = metrics.requests('content');
     this.#unroutedMeter = metrics.requests('unrouted');
@@ -124,6 +129,21 @@ export class Dispatcher {
   idle(): Promise<void> {
     if (this.#open === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  /** A batch goes through the router and the pipeline that it is itself a part of. */
+  #batchHandlers() {
+    const { runtime, atomic, metrics, log } = this.#deps;
+    return batchHandlers({
+      runtime,
+      atomic,
+      find: (method, path) => this.#router.find(method, path),
+      within: (request, routed) => this.#pipeline.within(request, routed),
+      report: (err, fields) => {
+        metrics.unexpected();
+        log.error({ err, ...fields }, 'A request of a batch failed for a bug');
+      },
+    });
   }
 
   #dispatch(exchange: Exchange, progress: Progress): Answer | Promise<Answer> {

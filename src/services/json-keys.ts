@@ -13,7 +13,7 @@ import type { Call, Handlers, Reply } from '../edge/call.ts';
 
 type JsonEndpoint = 'json.list' | 'json.get' | 'json.put' | 'json.patch' | 'json.delete' | 'json.deleteAll';
 
-export function jsonKeyHandlers(deps: { readonly runtime: ActorRuntime }): Handlers<JsonEndpoint> {
+export function jsonKeyHandlers(deps: { readonly runtime: Pick<ActorRuntime, 'ask'> }): Handlers<JsonEndpoint> {
   const { runtime } = deps;
   return {
     'json.list': (call) => {

@@ -54,6 +54,7 @@ export class TokenService {
   readonly #used = new Map<TokenId, number>();
   #flushTimer: Timer | null = null;
   #flushing: Promise<void> = Promise.resolve();
+  readonly #revokedListeners: ((id: TokenId) => void)[] = [];
   #stopped = false;
 
   constructor(deps: { readonly sql: Sql; readonly clock: Clock; readonly log: Log }) {
@@ -83,6 +84,12 @@ export class TokenService {
       returning token_sha256`;
     if (row === undefined) throw new Failure('TOKEN_NOT_FOUND');
     this.#known.invalidate(row.token_sha256.toString('hex'));
+    for (const listener of this.#revokedListeners) listener(id);
+  }
+
+  /** Tells of tokens that have just been revoked: what they opened must end. */
+  onRevoked(listener: (id: TokenId) => void): void {
+    this.#revokedListeners.push(listener);
   }
 
   /** Writes the collected times of last use. */
@@ -134,7 +141,14 @@ export class TokenService {
       where t.token_sha256 = ${Buffer.from(digest, 'hex')}`;
     if (row === undefined) return null;
     return {
-      principal: { kind: 'user', userId: row.user_id, tokenId: row.id, tokenKind: 'personal', isAdmin: row.is_admin },
+      principal: {
+        kind: 'user',
+        userId: row.user_id,
+        tokenId: row.id,
+        tokenKind: 'personal',
+        isAdmin: row.is_admin,
+        expiresAtMs: row.expires_at_ms,
+      },
       expiresAtMs: row.expires_at_ms,
       revoked: row.revoked_at_ms !== null,
       lastUsedAtMs: row.last_used_at_ms ?? 0,

@@ -144,6 +144,8 @@ export const EXAMPLES: { readonly [I in EndpointId]: (world: World) => ExampleCa
   'json.patch': (world) => ({ ...key(world), body: { op: 'increment', path: '$.points' } }),
   'json.delete': key,
   'json.deleteAll': (world) => ({ ...data(world), query: { confirm: 'true' } }),
+  'data.batch': (world) => ({ ...data(world), body: { requests: [{ path: '/json/score' }, { method: 'DELETE', path: '/json/none' }] } }),
+  'data.changes': (world) => ({ ...data(world), query: { since: '0', types: 'json,tables' }, headers: { accept: 'application/json' } }),
   'tables.list': data,
   'tables.insert': (world) => ({ ...table(world), query: { onConflict: 'name', merge: 'true' }, body: { rows: [{ name: 'Ada' }] } }),
   'tables.getRow': row,

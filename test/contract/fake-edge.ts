@@ -96,6 +96,7 @@ export async function startFakeEdge(options: FakeOptions = {}): Promise<FakeEdge
     settings,
     config: (port) => deriveConfig(settings, port),
     handlers: fakeHandlers(options.handlers ?? {}, handled),
+    atomic: () => ({}),
     tokens: {
       authenticate(bearer) {
         const known = () => {
@@ -112,10 +113,13 @@ export async function startFakeEdge(options: FakeOptions = {}): Promise<FakeEdge
       trashed: async (id) => (id === TRASHED_ID ? headOf(TRASHED_ID, 'gone', 'public', 1) : null),
     },
     runtime: {
-      spend: (): Spent => {
-        const accepted = limit.remaining > 0;
-        if (accepted) limit.remaining -= 1;
-        limit.spent += 1;
+      ask: () => {
+        throw new Error('This test has no actors');
+      },
+      spend: (_id, calls = 1): Spent => {
+        const accepted = limit.remaining >= calls;
+        if (accepted) limit.remaining -= calls;
+        limit.spent += calls;
         return { accepted, limit: 1000, remaining: limit.remaining, resetS: 42, retryAfterS: accepted ? 0 : 42 };
       },
       stats: () => ({ actors: 3, residentBytes: 4096, mailboxDepth: 0, pendingChanges: 0 }),
@@ -149,7 +153,7 @@ function ignore(): void {
 function fakeHandlers(given: Partial<Record<EndpointId, Answering>>, handled: string[]): ServiceHandlers {
   const handlers: Record<string, unknown> = {};
   for (const id of Object.keys(endpoints) as EndpointId[]) {
-    if (id.startsWith('operations.')) continue;
+    if (id.startsWith('operations.') || id === 'data.batch') continue;
     handlers[id] = (call: Parameters<Answering>[0]) => {
       handled.push(id);
       const [reply] = Object.keys(endpoints[id].replies);

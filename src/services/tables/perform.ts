@@ -6,7 +6,7 @@ import { Failure } from '../../../protocol/errors.ts';
 import type { ArtifactId } from '../../../protocol/ids.ts';
 
 /** Answers at once where the actor can; else after the commit of what it saw. Throws or rejects with what the operation throws. */
-export function perform<T>(runtime: ActorRuntime, id: ArtifactId, operation: TableOperation<T>): T | Promise<T> {
+export function perform<T>(runtime: Pick<ActorRuntime, 'ask'>, id: ArtifactId, operation: TableOperation<T>): T | Promise<T> {
   let answer: T | Promise<T>;
   try {
     answer = runtime.ask(

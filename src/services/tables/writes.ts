@@ -21,7 +21,7 @@ type TableEndpoint =
   | 'tables.getSchema'
   | 'tables.putSchema';
 
-export function tableHandlers(deps: { readonly runtime: ActorRuntime; readonly sql: Sql }): Handlers<TableEndpoint> {
+export function tableHandlers(deps: { readonly runtime: Pick<ActorRuntime, 'ask'>; readonly sql: Sql }): Handlers<TableEndpoint> {
   const { runtime, sql } = deps;
   return {
     'tables.list': ({ params }) =>

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { LIMITS } from '../limits.ts';
+import { dateTime } from './common.ts';
+
+export const CHANGE_TYPES = ['json', 'tables', 'blobs'] as const;
+export type ChangeType = (typeof CHANGE_TYPES)[number];
+
+const types = z
+  .string()
+  .max(100)
+  .transform((text) => text.split(','))
+  .pipe(z.array(z.enum(CHANGE_TYPES, `must be some of ${CHANGE_TYPES.join(', ')}, separated by commas`)))
+  .optional()
+  .meta({ description: `some of ${CHANGE_TYPES.join(', ')}, separated by commas; default all` });
+
+export const changesQuery = z.object({
+  since: z.coerce.number().int().min(0).optional().meta({ description: 'seq of the last change that the caller has seen' }),
+  types,
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(LIMITS.changesPageMax)
+    .default(LIMITS.changesPageDefault)
+    .meta({ description: 'of a page in JSON' }),
+});
+
+/**
+ * One thing as it is now; what happened to it in between is left out. `data`: the value, the row's fields, the table's or the blob's description;
+ * absent for a deletion, and where it is long: then `truncated` says so, and a read has it.
+ */
+export const changeEvent = z.object({
+  seq: z.number().int(),
+  kind: z.enum(['json.put', 'json.delete', 'table.put', 'table.drop', 'row.put', 'row.delete', 'blob.put', 'blob.delete']),
+  key: z.string().optional(),
+  table: z.string().optional(),
+  id: z.string().optional(),
+  data: z.unknown().optional(),
+  truncated: z.literal(true).optional(),
+  updatedAt: dateTime,
+});
+
+export const changesPage = z.object({
+  events: z.array(changeEvent),
+  nextSeq: z.number().int().meta({ description: 'since of the next page' }),
+  hasMore: z.boolean(),
+  reset: z.literal(true).optional().meta({ description: 'too old: what was deleted is not known any more; read everything again' }),
+});

@@ -1,0 +1,63 @@
+/** GET …/changes: a stream of events, or a page of JSON. */
+import { Failure } from '../../../protocol/errors.ts';
+import { CHANGE_TYPES } from '../../../protocol/schemas/change.ts';
+import type { Endpoints } from '../../../protocol/table.ts';
+import type { Call, Handlers, Reply } from '../../edge/call.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { eventOf } from './events.ts';
+import { mustReset } from './follower.ts';
+import type { ChangeHub } from './hub.ts';
+import { readChanges } from './store.ts';
+
+type ChangesCall = Call<Endpoints['data.changes']>;
+
+export function changeHandlers(deps: Pick<ServiceDeps, 'sql' | 'clock'> & { readonly hub: ChangeHub }): Handlers<'data.changes'> {
+  return {
+    'data.changes': (call) => {
+      if (wantsPage(call.accept)) return pageReply(deps, call);
+      const { artifactId } = call.params;
+      const { principal, query } = call;
+      const stream = deps.hub.follow({
+        artifactId,
+        principal,
+        types: query.types ?? CHANGE_TYPES,
+        reserved: maySeeReserved(call),
+        sinceSeq: lastSeen(call),
+      });
+      // A proxy that collects what it passes on would hold events back.
+      return { reply: 'stream', body: '', stream, type: 'text/event-stream', headers: { 'X-Accel-Buffering': 'no' } };
+    },
+  };
+}
+
+function wantsPage(accept: string): boolean {
+  return accept.includes('application/json') && !accept.includes('text/event-stream');
+}
+
+function maySeeReserved({ role }: Pick<Call, 'role'>): boolean {
+  return role === 'owner' || role === 'editor';
+}
+
+/** What a browser that comes back says counts more than the address that it first called. */
+function lastSeen({ lastEventId, query }: ChangesCall): number | undefined {
+  if (lastEventId === undefined) return query.since;
+  if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
+  throw new Failure('INVALID_REQUEST', { message: 'Last-Event-ID must be the id of an event.', param: 'Last-Event-ID' });
+}
+
+async function pageReply(deps: Pick<ServiceDeps, 'sql' | 'clock'>, call: ChangesCall): Promise<Reply<Endpoints['data.changes'], 'page'>> {
+  const { limit, since: sinceSeq = 0, types = CHANGE_TYPES } = call.query;
+  const wanted = { sinceSeq, types, reserved: maySeeReserved(call), limit, nowMs: deps.clock.nowMs() };
+  const read = await readChanges(deps.sql, call.params.artifactId, wanted);
+  if (read === null) throw new Failure('ARTIFACT_NOT_FOUND');
+  const reset = mustReset(sinceSeq, read);
+  const events = reset ? [] : read.things.map(eventOf);
+  const hasMore = !reset && read.hasMore;
+  const nextSeq = hasMore ? (events.at(-1)?.seq ?? sinceSeq) : read.headSeq;
+  const rest = `"nextSeq":${nextSeq},"hasMore":${hasMore}${reset ? ',"reset":true' : ''}`;
+  return {
+    reply: 'page',
+    body: { success: true, data: { events: [], nextSeq, hasMore } },
+    json: `{"success":true,"data":{"events":[${events.map(({ json }) => json).join(',')}],${rest}}}`,
+  };
+}
