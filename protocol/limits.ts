@@ -62,6 +62,29 @@ export const LIMITS = {
   filterValuesMax: 500,
   // Of a dotted path: INVALID_FILTER in a filter, else INVALID_REQUEST
   fieldStepsMax: 16,
+  // contract.md §0: rows of a table
+  rowsPageDefault: 100,
+  rowsPageMax: 1000,
+  // A page ends early where its rows have more bytes than this
+  rowsPageBytesMax: 4 * MB,
+  // A cursor carries the values of as many fields, and of a text so many characters: INVALID_REQUEST
+  sortFieldsMax: 4,
+  sortTextCharsMax: 256,
+  rowCursorCharsMax: 8192,
+  // GET with a filter: INVALID_REQUEST; POST …/query takes longer ones
+  filterQueryCharsMax: 4096,
+  fieldsMax: 100,
+  // What distinct and aggregate answer: TOO_MANY_ROWS
+  distinctValuesMax: 1000,
+  aggregateGroupsMax: 1000,
+  groupFieldsMax: 5,
+  metricsMax: 20,
+  // One read of a table in the database: QUERY_TOO_EXPENSIVE
+  tableReadMsMax: 2000,
+  // Reads of tables at once on one node, and of one artifact; what waits beyond is UNAVAILABLE
+  tableReadsMax: 8,
+  artifactReadsMax: 3,
+  artifactReadsWaitingMax: 64,
   // spec.md, "Limits": FILE_TOO_LARGE, STORAGE_LIMIT_EXCEEDED, BLOB_LIMIT_EXCEEDED
   blobBytesMax: 50 * MB,
   blobsBytesMax: 500 * MB,

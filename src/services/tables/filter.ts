@@ -195,6 +195,7 @@ function valueProblem(json: unknown): string | undefined {
 
 // With the u flag a whole pair is one character, and not a surrogate.
 const HALF_PAIR = /\p{Surrogate}/u;
+const UNREADABLE = /[\p{Surrogate}\p{Control}]/gu;
 
 function textProblem(value: string): string | undefined {
   if (value.includes('\u0000')) return 'must not contain NUL characters';
@@ -205,7 +206,7 @@ const NAMED_CHARS_MAX = 200;
 
 /** What a caller wrote, fit to be shown in an answer. */
 function readable(where: string): string {
-  return where.slice(0, NAMED_CHARS_MAX).replaceAll('\u0000', '\uFFFD').toWellFormed();
+  return where.slice(0, NAMED_CHARS_MAX).replace(UNREADABLE, '\uFFFD');
 }
 
 function invalid(where: string, message: string): Failure {

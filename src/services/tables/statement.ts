@@ -1,13 +1,14 @@
 /** One SQL statement in the making. Its text is made of our own words and `$1`, `$2` …; what callers send only ever becomes a parameter. */
 import type { Sql } from '../../storage/sql.ts';
 
-type Parameter = string | number | boolean;
+export type Parameter = string | number | boolean;
+export type ParameterType = 'text' | 'bigint' | 'integer' | 'double precision' | 'numeric';
 
 export class Statement {
   readonly #parameters: Parameter[] = [];
 
-  /** Takes a value and answers its place in the text, with its type. */
-  param(value: Parameter, type: 'text' | 'bigint' | 'integer' | 'double precision'): string {
+  /** Takes a value and answers its place in the text, with its type. It must come to stand there: the server asks for the use of each. */
+  param(value: Parameter, type: ParameterType): string {
     this.#parameters.push(value);
     return `$${this.#parameters.length}::${type}`;
   }

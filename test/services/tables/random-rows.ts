@@ -67,25 +67,20 @@ function hasOperators(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).some((name) => name.startsWith('$'));
 }
 
-const operators = fc
-  .record(
-    {
-      $eq: fc.oneof(plainValue, anyValue),
-      $ne: fc.oneof(plainValue, anyValue),
-      $gt: comparable,
-      $gte: comparable,
-      $lt: comparable,
-      $lte: comparable,
-      $in: fc.array(plainValue, { maxLength: 4 }),
-      $nin: fc.array(plainValue, { maxLength: 4 }),
-      $contains: anyScalar,
-      $startsWith: anyText,
-      $endsWith: anyText,
-      $exists: fc.boolean(),
-    },
-    { requiredKeys: [] },
-  )
-  .filter((given) => Object.keys(given).length > 0);
+const equal = fc.oneof(plainValue, anyValue);
+const list = fc.array(plainValue, { maxLength: 4 });
+const operator = fc.oneof(
+  ...(['$eq', '$ne'] as const).map((name) => fc.record({ [name]: equal })),
+  ...(['$gt', '$gte', '$lt', '$lte'] as const).map((name) => fc.record({ [name]: comparable })),
+  ...(['$in', '$nin'] as const).map((name) => fc.record({ [name]: list })),
+  fc.record({ $contains: anyScalar }),
+  ...(['$startsWith', '$endsWith'] as const).map((name) => fc.record({ [name]: anyText })),
+  fc.record({ $exists: fc.boolean() }),
+);
+const operators: fc.Arbitrary<object> = fc.oneof(
+  { weight: 3, arbitrary: operator },
+  { weight: 1, arbitrary: fc.tuple(operator, operator).map(([one, other]) => ({ ...one, ...other })) },
+);
 
 /** The JSON of a valid filter. */
 const { filter: anyFilter } = fc.letrec<{ filter: unknown }>((tie) => ({

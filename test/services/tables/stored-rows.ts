@@ -15,23 +15,25 @@ export interface Stored {
   readonly rows: readonly (Row & { readonly id: string })[];
 }
 
-/** Puts rows into a table of an artifact of its own. Row n is made at `CREATED_AT_MS + n` as change n + 1. */
-export async function storeRows(sql: Sql, fields: readonly Row[], columns: unknown[] | null = null): Promise<Stored> {
+interface Place {
+  readonly scope: TableScope;
+  readonly firstSeq: number;
+}
+
+/** Puts rows into a table of an artifact of its own, or where `place` says. Row n is made at `CREATED_AT_MS + n` as change n + 1. */
+export async function storeRows(sql: Sql, fields: readonly Row[], columns: unknown[] | null = null, place?: Place): Promise<Stored> {
   const schema = columns === null ? null : tableSchema.parse({ columns });
-  const scope: TableScope = { artifactId: newId('artifact'), table: 'things', schema };
+  const scope = place?.scope ?? { artifactId: newId('artifact'), table: 'things', schema };
+  const firstSeq = place?.firstSeq ?? 1;
   const ids = fields.map(() => newId('row'));
+  const firstMs = CREATED_AT_MS + firstSeq - 1;
   await sql`
     insert into table_row (artifact_id, table_name, row_id, data, created_seq, seq, created_at_ms, updated_at_ms)
-    select ${scope.artifactId}, ${scope.table}, u.id, u.data::jsonb, u.n, u.n, ${CREATED_AT_MS} + u.n - 1, ${CREATED_AT_MS} + u.n
+    select ${scope.artifactId}, ${scope.table}, u.id, u.data::jsonb, ${firstSeq} + u.n - 1, ${firstSeq} + u.n - 1, ${firstMs} + u.n - 1, ${firstMs} + u.n
     from unnest(${ids}::text[], ${fields.map((row) => JSON.stringify(row))}::text[]) with ordinality as u (id, data, n)`;
   await storeIndex(sql, scope, schema, fields, ids);
   const iso = (ms: number) => new Date(ms).toISOString();
-  const rows = fields.map((own, at) => ({
-    id: ids[at] ?? '',
-    ...own,
-    createdAt: iso(CREATED_AT_MS + at),
-    updatedAt: iso(CREATED_AT_MS + at + 1),
-  }));
+  const rows = fields.map((own, at) => ({ id: ids[at] ?? '', ...own, createdAt: iso(firstMs + at), updatedAt: iso(firstMs + at + 1) }));
   return { scope, rows };
 }
 

@@ -1,0 +1,99 @@
+/** One page of the committed rows of a table: filtered, in order, from a cursor on. */
+import type { StoredRow } from '../../../actors/ports.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { Sql } from '../../storage/sql.ts';
+import { decodeCursor, encodeCursor, queryMark } from './cursor.ts';
+import type { Filter } from './filter.ts';
+import { indexedColumn, rowsWhere, type TableScope } from './filter-sql.ts';
+import { indexedSegments } from './indexed-order.ts';
+import { afterCursor, type SegmentOf } from './segment.ts';
+import { fieldOrders, orderBy, type SortField } from './sort.ts';
+import { Statement } from './statement.ts';
+
+export interface RowsQuery {
+  readonly filter: Filter;
+  readonly sort: readonly SortField[];
+  readonly limit: number;
+  readonly skip: number;
+  readonly cursor: string | undefined;
+}
+
+export interface RowsPage {
+  /** At most `limit`, and fewer than that where they would be too large together. */
+  readonly rows: readonly StoredRow[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+interface FoundRow extends StoredRow {
+  readonly cursor: string;
+  /** How many the statement found, those left out for their size included. */
+  readonly found: number;
+}
+
+/** Throws INVALID_REQUEST for a cursor of another query. */
+export async function readPage(sql: Sql, scope: TableScope, query: RowsQuery): Promise<RowsPage> {
+  const { filter, sort, limit } = query;
+  const [first] = sort;
+  const column = sort.length === 1 && first !== undefined ? indexedColumn(scope.schema, first.path) : undefined;
+  const mark = queryMark([scope.artifactId, scope.table, filter, sort, column ?? null]);
+  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, mark);
+  const segments =
+    column === undefined || first === undefined
+      ? [scanned(scope, filter, sort, after)]
+      : indexedSegments(scope, filter, column, first.descending, after);
+  const rows: FoundRow[] = [];
+  let { skip } = query;
+  for (const segmentOf of segments) {
+    const part = await readSegment(sql, segmentOf, limit + 1 - rows.length, skip);
+    rows.push(...part);
+    const found = part[0]?.found ?? 0;
+    if (found > part.length || rows.length > limit) return cut(rows, Math.min(rows.length, limit), mark);
+    // What is skipped may be more than the first part has: the rest of it is skipped in the next one.
+    if (found > 0) skip = 0;
+    else if (skip > 0 && segments.length > 1) skip -= await countSegment(sql, segmentOf);
+  }
+  return { rows, nextCursor: null };
+}
+
+function cut(rows: readonly FoundRow[], length: number, mark: string): RowsPage {
+  const page = rows.slice(0, length);
+  const last = page.at(-1);
+  return { rows: page, nextCursor: last === undefined ? null : encodeCursor(mark, JSON.parse(last.cursor)) };
+}
+
+function scanned(scope: TableScope, filter: Filter, sort: readonly SortField[], after: readonly unknown[] | undefined): SegmentOf {
+  return (statement) => {
+    const orders = fieldOrders(sort, statement);
+    const where = [rowsWhere(scope, filter, statement)];
+    if (after !== undefined) where.push(afterCursor(orders, after, statement));
+    return { fromSql: `from table_row r where ${where.join(' and ')}`, orders };
+  };
+}
+
+function readSegment(sql: Sql, segmentOf: SegmentOf, limit: number, skip: number): Promise<readonly FoundRow[]> {
+  const statement = new Statement();
+  const { fromSql, orders } = segmentOf(statement);
+  const cursor = orders.map(({ cursorSql }) => cursorSql).join(', ');
+  const bounds = `limit ${statement.param(limit, 'bigint')}${skip === 0 ? '' : ` offset ${statement.param(skip, 'bigint')}`}`;
+  // The inner selection is bounded by rows, the outer one by bytes; what only the page needs is worked out between the two.
+  return statement.run<FoundRow>(
+    sql,
+    `select p.row_id as "rowId", p.data, p.created_seq as "createdSeq", p.seq, p.created_at_ms as "createdAtMs", p.updated_at_ms as "updatedAtMs",
+      p.cursor, p.found
+    from (
+      select r.row_id, r.data::text as data, r.created_seq, r.seq, r.created_at_ms, r.updated_at_ms,
+        r.cursor,
+        (count(*) over ())::integer as found,
+        sum(octet_length(r.data::text)) over (rows unbounded preceding) - octet_length(r.data::text) as bytes_before
+      from (select r.*, jsonb_build_array(${cursor})::text as cursor ${fromSql} order by ${orderBy(orders)} ${bounds}) r
+    ) p
+    where p.bytes_before <= ${statement.param(LIMITS.rowsPageBytesMax, 'bigint')}`,
+  );
+}
+
+async function countSegment(sql: Sql, segmentOf: SegmentOf): Promise<number> {
+  const statement = new Statement();
+  const [row] = await statement.run<{ count: number }>(sql, `select count(*) as count ${segmentOf(statement).fromSql}`);
+  return row?.count ?? 0;
+}
