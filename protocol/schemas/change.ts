@@ -37,6 +37,7 @@ export const changeEvent = z.object({
   id: z.string().optional(),
   data: z.unknown().optional(),
   truncated: z.literal(true).optional(),
+  createdAt: dateTime.optional().meta({ description: 'of a row' }),
   updatedAt: dateTime,
 });
 

@@ -1,46 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ApiError, type ClientOptions, createClient, InvalidInput, NetworkError } from '../../src/clients/sdk.ts';
-
-interface Seen {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
-}
-type Answer = (response: ServerResponse, seen: Seen) => void;
-
-const servers: Server[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
-});
-
-/** A server that gives the answers in turn and keeps what it was asked; the last answer stays. */
-async function serverOf(...answers: Answer[]): Promise<{ baseUrl: string; seen: Seen[] }> {
-  const seen: Seen[] = [];
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const now = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() };
-    seen.push(now);
-    answers[Math.min(seen.length, answers.length) - 1]?.(response, now);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  servers.push(server);
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
-}
-
-function json(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
-  return (response) => response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
-}
-function failure(status: number, code: string, headers: Record<string, string> = {}, more: object = {}): Answer {
-  return json(status, { success: false, error: 'It did not work.', code, request_id: 'req-1', ...more }, headers);
-}
-const hangUp: Answer = (response) => response.socket?.destroy();
+import { failure, hangUp, json, serverOf } from './scripted-server.ts';
 
 /** A client that waits for nothing and notes how long it would have waited. */
 function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {

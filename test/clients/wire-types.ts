@@ -79,7 +79,7 @@ function typeOf(schema: JsonSchema, indent: string): string {
       return 'number';
     case 'array': {
       const item = typeOf(schema.items ?? {}, indent);
-      return item.includes(' | ') ? `(${item})[]` : `${item}[]`;
+      return item.includes(' | ') && !item.startsWith('{') ? `(${item})[]` : `${item}[]`;
     }
     case 'object':
       return schema.properties === undefined ? 'Record<string, unknown>' : objectOf(schema, indent);

@@ -51,6 +51,8 @@ const POLL_MS = 5000;
 /** Then the stream is tried again. */
 const POLLS_MAX = 12;
 const FAILED_WAIT_MS_MAX = 30_000;
+/** No change has this number yet: the answer is `reset`, with the number of the last one. */
+const FUTURE_SEQ = Number.MAX_SAFE_INTEGER;
 
 export class ChangeFeed {
   state: State = 'idle';
@@ -143,7 +145,7 @@ export class ChangeFeed {
     for (let polls = 0; polls < POLLS_MAX && !signal.aborted; ) {
       let waitMs = POLL_MS;
       try {
-        const query = { types: this.#types, since: this.#seq };
+        const query = { types: this.#types, since: this.#seq ?? FUTURE_SEQ };
         const page = await this.#transport.call<ChangesPage>({ method: 'GET', path: '/changes', query, signal });
         if (signal.aborted) return;
         this.#takePage(page);
@@ -171,10 +173,9 @@ export class ChangeFeed {
   }
 
   #takePage(page: ChangesPage): void {
-    const isFirst = this.#seq === undefined;
     this.#become('polling');
     if (page.reset) this.#restart(page.nextSeq);
-    else if (!isFirst) for (const event of page.events) this.#take(event);
+    for (const event of page.events) this.#take(event);
     this.#seq = page.nextSeq;
     this.#readUnread();
   }
@@ -186,7 +187,7 @@ export class ChangeFeed {
   }
 
   #readUnread(): void {
-    for (const watching of this.#watchings) if (!watching.isRead) this.#read(watching);
+    for (const watching of this.#watchings) if (!watching.isRead && !watching.isBusy) this.#read(watching);
   }
 
   #take(event: ChangeEvent): void {

@@ -67,7 +67,8 @@ export function tableOf<T extends object>(transport: Transport, feed: ChangeFeed
           if (id === undefined) return;
           if (kind === 'row.delete') tell(listener, { type: 'delete', id });
           if (kind !== 'row.put') return;
-          const row = event.truncated ? await get(id) : (event.data as Row);
+          const { createdAt, updatedAt } = event;
+          const row = event.truncated ? await get(id) : ({ ...(event.data as T), id, createdAt, updatedAt } as Row);
           // It was deleted meanwhile, which the next event says.
           if (row !== undefined) tell(listener, { type: 'put', id, row });
         },

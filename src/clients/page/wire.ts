@@ -149,12 +149,14 @@ export interface ChangeEvent {
   id?: string;
   data?: unknown;
   truncated?: true;
+  /** of a row */
+  createdAt?: string;
   /** RFC 3339, UTC */
   updatedAt: string;
 }
 
 export interface ChangesPage {
-  events: ({
+  events: {
     seq: number;
     kind: 'json.put' | 'json.delete' | 'table.put' | 'table.drop' | 'row.put' | 'row.delete' | 'blob.put' | 'blob.delete';
     key?: string;
@@ -162,9 +164,11 @@ export interface ChangesPage {
     id?: string;
     data?: unknown;
     truncated?: true;
+    /** of a row */
+    createdAt?: string;
     /** RFC 3339, UTC */
     updatedAt: string;
-  })[];
+  }[];
   /** since of the next page */
   nextSeq: number;
   hasMore: boolean;

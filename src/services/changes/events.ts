@@ -23,6 +23,8 @@ export interface ChangedThing {
   readonly rowId: string | null;
   readonly data: string | null;
   readonly atMs: number;
+  /** Of a row, whose data do not say it. */
+  readonly createdAtMs?: number;
 }
 
 /** What a table and a blob are described by, as JSON text. */
@@ -38,7 +40,7 @@ export function blobText(blob: { filename: string; mimeType: string; sizeBytes: 
 export function eventOf(thing: ChangedThing): ChangeEvent {
   const { seq, kind, name } = thing;
   const type = typeOf(kind);
-  const json = `{"seq":${seq},"kind":"${kind}",${nameText(type, thing)}${dataText(thing)}"updatedAt":"${dateTime(thing.atMs)}"}`;
+  const json = `{"seq":${seq},"kind":"${kind}",${nameText(type, thing)}${dataText(thing)}${createdText(thing)}"updatedAt":"${dateTime(thing.atMs)}"}`;
   // Outside its strings a stored value may be broken over lines, which would end the event.
   return { seq, type, reserved: type === 'json' && isReserved(name), json: json.replace(/[\r\n]+/g, ' ') };
 }
@@ -55,7 +57,15 @@ export function thingOf(change: Change): ChangedThing {
     case 'table.drop':
       return { seq, kind, name: change.table, rowId: null, data: null, atMs: change.atMs };
     case 'row.put':
-      return { seq, kind, name: change.table, rowId: change.rowId, data: change.data, atMs: change.updatedAtMs };
+      return {
+        seq,
+        kind,
+        name: change.table,
+        rowId: change.rowId,
+        data: change.data,
+        atMs: change.updatedAtMs,
+        createdAtMs: change.createdAtMs,
+      };
     case 'row.delete':
       return { seq, kind, name: change.table, rowId: change.rowId, data: null, atMs: change.atMs };
     case 'blob.put':
@@ -82,4 +92,8 @@ function dataText({ kind, data }: ChangedThing): string {
   if (kind.endsWith('.delete') || kind.endsWith('.drop')) return '';
   const fits = data !== null && Buffer.byteLength(data) <= LIMITS.changeValueBytesMax;
   return fits ? `"data":${data},` : '"truncated":true,';
+}
+
+function createdText({ createdAtMs }: ChangedThing): string {
+  return createdAtMs === undefined ? '' : `"createdAt":"${dateTime(createdAtMs)}",`;
 }

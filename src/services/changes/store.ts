@@ -37,6 +37,7 @@ interface Row {
   readonly row_count: number | null;
   readonly mime_type: string | null;
   readonly size_bytes: number | null;
+  readonly created_at_ms: number | null;
 }
 
 /** One snapshot. Null where there is no such artifact. */
@@ -77,7 +78,7 @@ function thingOfRow(row: Row): ChangedThing {
     const blob = { filename: row.data ?? '', mimeType: row.mime_type ?? '', sizeBytes: row.size_bytes ?? 0, createdAtMs: atMs };
     return { ...at, data: blobText(blob) };
   }
-  return { ...at, data: row.data };
+  return { ...at, data: row.data, ...(row.created_at_ms !== null && { createdAtMs: row.created_at_ms }) };
 }
 
 const fitting = LIMITS.changeValueBytesMax;
@@ -85,7 +86,7 @@ const fitting = LIMITS.changeValueBytesMax;
 function keys(sql: Queries, id: ArtifactId, { sinceSeq, reserved, limit, nowMs }: ChangesWanted) {
   return sql`(
     select seq, 'json.put' as kind, key as name, null as row_id, case when octet_length(value) <= ${fitting} then value end as data,
-      updated_at_ms as at_ms, null::int as row_count, null as mime_type, null::bigint as size_bytes
+      updated_at_ms as at_ms, null::int as row_count, null as mime_type, null::bigint as size_bytes, null::bigint as created_at_ms
     from json_key
     where artifact_id = ${id} and seq > ${sinceSeq} and (expires_at_ms is null or expires_at_ms > ${nowMs})
       and (${reserved} or not starts_with(key, '_'))
@@ -94,20 +95,20 @@ function keys(sql: Queries, id: ArtifactId, { sinceSeq, reserved, limit, nowMs }
 
 function tables(sql: Queries, id: ArtifactId, { sinceSeq, limit }: ChangesWanted) {
   return sql`(
-    select seq, 'table.put', name, null, schema::text, updated_at_ms, row_count, null, null::bigint
+    select seq, 'table.put', name, null, schema::text, updated_at_ms, row_count, null, null::bigint, null::bigint
     from data_table where artifact_id = ${id} and seq > ${sinceSeq} order by seq limit ${limit + 1})`;
 }
 
 function rows(sql: Queries, id: ArtifactId, { sinceSeq, limit }: ChangesWanted) {
   return sql`(
     select seq, 'row.put', table_name, row_id, case when octet_length(data::text) <= ${fitting} then data::text end, updated_at_ms,
-      null::int, null, null::bigint
+      null::int, null, null::bigint, created_at_ms
     from table_row where artifact_id = ${id} and seq > ${sinceSeq} order by seq limit ${limit + 1})`;
 }
 
 function blobs(sql: Queries, id: ArtifactId, { sinceSeq, limit }: ChangesWanted) {
   return sql`(
-    select seq, 'blob.put', id, null, filename, created_at_ms, null::int, mime_type, size_bytes
+    select seq, 'blob.put', id, null, filename, created_at_ms, null::int, mime_type, size_bytes, null::bigint
     from blob where artifact_id = ${id} and seq > ${sinceSeq} order by seq limit ${limit + 1})`;
 }
 
@@ -118,7 +119,7 @@ function tombstones(sql: Queries, id: ArtifactId, { sinceSeq, types, reserved, l
     ...(types.includes('blobs') ? ['blob.delete'] : []),
   ];
   return sql`(
-    select seq, kind, name, row_id, null, at_ms, null::int, null, null::bigint
+    select seq, kind, name, row_id, null, at_ms, null::int, null, null::bigint, null::bigint
     from tombstone
     where artifact_id = ${id} and seq > ${sinceSeq} and kind = any(${kinds}::text[])
       and (${reserved} or kind <> 'json.delete' or not starts_with(name, '_'))

@@ -1,0 +1,99 @@
+import { EaselError, easel } from '/sdk.mjs';
+
+const SHOWN_MAX = 100;
+const STATES = { connecting: 'connecting …', live: 'live', polling: 'up to date every few seconds', refused: 'not readable', idle: '' };
+
+const form = document.getElementById('form');
+const note = document.getElementById('note');
+const progress = document.getElementById('progress');
+const list = document.getElementById('entries');
+const entries = easel.table('entries');
+
+// What strangers wrote is only ever put in as text, never as HTML, and may be of any type and length.
+function textOf(value, charsMax) {
+  return typeof value === 'string' ? value.slice(0, charsMax) : '';
+}
+
+function element(tag, properties, ...children) {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+}
+
+function entryOf(row) {
+  const signedAt = new Date(row.createdAt);
+  const time = element('time', { dateTime: row.createdAt }, signedAt.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' }));
+  const item = element('li', {}, element('p', { className: 'who' }, element('b', {}, textOf(row.name, 60)), ' ', time));
+  item.dataset.id = row.id;
+  item.dataset.createdAt = row.createdAt;
+  if (typeof row.picture === 'string' && row.picture !== '') {
+    item.append(element('img', { src: easel.blobs.url(row.picture), alt: `A picture from ${textOf(row.name, 60)}`, loading: 'lazy' }));
+  }
+  item.append(element('p', { className: 'message' }, textOf(row.message, 500)));
+  return item;
+}
+
+function itemOf(id) {
+  return [...list.children].find((item) => item.dataset.id === id);
+}
+
+function show(change) {
+  switch (change.type) {
+    case 'rows':
+      list.replaceChildren(...change.rows.map(entryOf));
+      break;
+    case 'put': {
+      const item = entryOf(change.row);
+      const before = itemOf(change.id);
+      if (before) before.replaceWith(item);
+      else list.insertBefore(item, [...list.children].find((other) => other.dataset.createdAt <= change.row.createdAt) ?? null);
+      if (list.children.length > SHOWN_MAX) list.lastElementChild.remove();
+      break;
+    }
+    case 'delete':
+      itemOf(change.id)?.remove();
+  }
+  document.getElementById('empty').hidden = list.children.length > 0;
+}
+
+async function sendPicture(file) {
+  if (!file || file.size === 0) return undefined;
+  progress.hidden = false;
+  const blob = await easel.blobs.upload(file, {
+    onProgress: ({ sentBytes, totalBytes }) => {
+      progress.value = sentBytes / totalBytes;
+    },
+  });
+  return blob.id;
+}
+
+form.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const fields = new FormData(form);
+  const button = form.querySelector('button');
+  button.disabled = true;
+  note.textContent = '';
+  try {
+    const picture = await sendPicture(fields.get('picture'));
+    await entries.insert({ name: fields.get('name').trim(), message: fields.get('message').trim(), ...(picture && { picture }) });
+    form.reset();
+    note.textContent = 'Thank you.';
+  } catch (error) {
+    if (!(error instanceof EaselError)) throw error;
+    note.textContent = error.code === 'UNAUTHORIZED' ? 'Visitors may not sign here yet: its owner has to allow it.' : error.message;
+  } finally {
+    button.disabled = false;
+    progress.hidden = true;
+    progress.value = 0;
+  }
+});
+
+easel.on('retry', ({ waitMs }) => {
+  note.textContent = `Busy. Trying again in ${Math.ceil(waitMs / 1000)} s …`;
+});
+easel.on('state', (state) => {
+  const shown = document.getElementById('state');
+  shown.dataset.state = state;
+  shown.textContent = STATES[state];
+});
+entries.watch(show, { sort: '-createdAt', limit: SHOWN_MAX });
