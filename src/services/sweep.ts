@@ -3,6 +3,7 @@ import type { ArtifactId } from '../../protocol/ids.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import { RETENTION_MS } from './artifact-rows.ts';
+import { trimTombstones } from './changes/trim.ts';
 import type { Queries, ServiceDeps } from './deps.ts';
 
 /** An object is stored before the row that names it: younger ones may just be waiting for theirs. */
@@ -16,6 +17,7 @@ export interface SweepReport {
   readonly previewLinks: number;
   readonly idempotencyRecords: number;
   readonly tokens: number;
+  readonly tombstones: number;
 }
 
 type Deps = Pick<ServiceDeps, 'sql' | 'clock' | 'objects' | 'notices'>;
@@ -30,6 +32,7 @@ export async function sweep(deps: Deps, signal: AbortSignal): Promise<SweepRepor
     previewLinks: await deleteExpiredLinks(sql, nowMs),
     idempotencyRecords: await deleteOldRecords(sql, nowMs - LIMITS.idempotencyTtlMs),
     tokens: await deleteDeadTokens(sql, nowMs - RETENTION_MS),
+    tombstones: await trimTombstones(sql, nowMs, signal),
     // Last: the rows removed above may have been the only ones to name them.
     objects: await removeOrphans(deps, nowMs - OBJECT_GRACE_MS, signal),
   };
