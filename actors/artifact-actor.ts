@@ -1,6 +1,7 @@
 /** One artifact's live state: its parts, the changes that are not yet committed, and the answers that wait for them. */
 import { Failure } from '../protocol/errors.ts';
 import type { ArtifactId } from '../protocol/ids.ts';
+import { BlobsPart } from './blobs-part.ts';
 import type { Backlog, Committing } from './committer.ts';
 import { JsonPart } from './json-part.ts';
 import type { ArtifactBatch, ArtifactImage, ArtifactStore, Change, Clock } from './ports.ts';
@@ -37,6 +38,7 @@ export class ArtifactActor implements Committing {
   readonly epoch: number;
   readonly json: JsonPart;
   readonly tables: TablesPart;
+  readonly blobs: BlobsPart;
   /** Of the last change in memory. */
   seq: number;
   /** Of the last change that is durable. The output gate is open when the two are equal. */
@@ -64,10 +66,12 @@ export class ArtifactActor implements Committing {
     this.json.restore(image.keys);
     this.tables = new TablesPart({ ledger: this, clock: deps.clock, store: deps.store });
     this.tables.restore(image.tables);
+    this.blobs = new BlobsPart({ ledger: this, clock: deps.clock });
+    this.blobs.restore(image.blobs);
   }
 
   get residentBytes(): number {
-    return ACTOR_BYTES + this.json.residentBytes + this.tables.residentBytes;
+    return ACTOR_BYTES + this.json.residentBytes + this.tables.residentBytes + this.blobs.residentBytes;
   }
 
   /** Nothing is pending and nobody waits: it may leave memory without anybody noticing. */

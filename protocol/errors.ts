@@ -26,6 +26,21 @@ export const ERRORS = {
     hint: 'Use a letter and then at most 63 letters, digits and underscores.',
   },
   INVALID_FILTER: { status: 400, message: 'The filter is not valid.', hint: 'Correct the named part; see the operators in the reference.' },
+  INVALID_MIME_TYPE: {
+    status: 400,
+    message: 'Files of this type are not taken.',
+    hint: 'Upload an image, video, audio, PDF, plain text, CSV or Markdown file, and name the type that it is.',
+  },
+  UPLOAD_TOKEN_INVALID: {
+    status: 400,
+    message: 'The upload token is unknown or was used already.',
+    hint: 'POST …/blobs/upload gives a new one; each works once.',
+  },
+  UPLOAD_TOKEN_EXPIRED: {
+    status: 400,
+    message: 'The upload token has expired.',
+    hint: 'POST …/blobs/upload gives a new one for 15 minutes.',
+  },
   TOO_MANY_ROWS: { status: 400, message: 'The filter matches too many rows.', hint: 'Narrow the filter and repeat the call for the rest.' },
   NOT_DELETED: { status: 400, message: 'The artifact is not in the trash.' },
   NO_VERSION: { status: 400, message: 'The artifact has no version for this.', hint: 'Publish a version first.' },
@@ -44,6 +59,7 @@ export const ERRORS = {
   KEY_NOT_FOUND: { status: 404, message: 'There is no such key.' },
   TABLE_NOT_FOUND: { status: 404, message: 'There is no such table.', hint: 'The first insert makes it.' },
   ROW_NOT_FOUND: { status: 404, message: 'There is no such row.' },
+  BLOB_NOT_FOUND: { status: 404, message: 'There is no such blob.' },
   TOKEN_NOT_FOUND: { status: 404, message: 'You have no such token.' },
   UPLOAD_NOT_FOUND: { status: 404, message: 'There is no such upload.', hint: 'Publish again with files_digest to begin a new one.' },
   PREVIEW_LINK_NOT_FOUND: { status: 404, message: 'There is no such preview link.' },
@@ -72,7 +88,11 @@ export const ERRORS = {
   },
   LENGTH_REQUIRED: { status: 411, message: 'The body needs a Content-Length.', hint: 'Send Content-Length instead of Transfer-Encoding.' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The body is too large.' },
-  FILE_TOO_LARGE: { status: 413, message: 'A file is too large.', hint: 'A file may have 25 MB, a version 100 MB and 1000 files.' },
+  FILE_TOO_LARGE: {
+    status: 413,
+    message: 'A file is too large.',
+    hint: 'A file of a page may have 25 MB, a version 100 MB and 1000 files; a blob may have 50 MB.',
+  },
   VALUE_TOO_LARGE: { status: 413, message: 'The value is too large.', hint: 'A JSON value may have 1 MB.' },
   KEY_LIMIT_EXCEEDED: {
     status: 413,
@@ -90,6 +110,11 @@ export const ERRORS = {
     hint: 'Delete rows; a table may have 100 000.',
   },
   ROW_TOO_LARGE: { status: 413, message: 'The row is too large.', hint: 'A row may have 100 KB; put files into blobs.' },
+  BLOB_LIMIT_EXCEEDED: {
+    status: 413,
+    message: 'The artifact has as many blobs as it may have.',
+    hint: 'Delete blobs; an artifact may have 1000.',
+  },
   STORAGE_LIMIT_EXCEEDED: { status: 413, message: 'The artifact has no room left.', hint: 'Delete data first.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'This media type is not taken here.', hint: 'See the Accept header for what is.' },
   PATCH_FAILED: {

@@ -2,13 +2,26 @@
 import { accounts } from './endpoints/accounts.ts';
 import { artifacts } from './endpoints/artifacts.ts';
 import { batches } from './endpoints/batch.ts';
+import { blobs } from './endpoints/blobs.ts';
 import { changes } from './endpoints/changes.ts';
 import { jsonKeys } from './endpoints/json-keys.ts';
 import { operations } from './endpoints/operations.ts';
+import { pageSdk } from './endpoints/page-sdk.ts';
 import { tables } from './endpoints/tables.ts';
 import { versions } from './endpoints/versions.ts';
 
-export const endpoints = { ...operations, ...accounts, ...artifacts, ...versions, ...jsonKeys, ...tables, ...batches, ...changes } as const;
+export const endpoints = {
+  ...operations,
+  ...accounts,
+  ...artifacts,
+  ...versions,
+  ...jsonKeys,
+  ...tables,
+  ...blobs,
+  ...batches,
+  ...changes,
+  ...pageSdk,
+} as const;
 
 export type Endpoints = typeof endpoints;
 export type EndpointId = keyof Endpoints;

@@ -6,6 +6,7 @@ import type { Clock } from '../actors/ports.ts';
 import { ActorRuntime } from '../actors/runtime.ts';
 import { systemClock } from './clock.ts';
 import { type Config, deriveConfig, type Settings } from './config.ts';
+import { PageSdk, sdkBesideProgram } from './content/page-sdk.ts';
 import { ContentServer } from './content/server.ts';
 import type { AtomicHandlers } from './edge/batch.ts';
 import type { ServiceHandlers } from './edge/dispatcher.ts';
@@ -16,12 +17,14 @@ import { Metrics } from './metrics.ts';
 import { accountHandlers, createAccount } from './services/accounts.ts';
 import { archiveHandlers } from './services/archive/handlers.ts';
 import { artifactHandlers } from './services/artifacts.ts';
+import { blobHandlers } from './services/blobs/handlers.ts';
 import { changeHandlers } from './services/changes/handlers.ts';
 import { ChangeHub } from './services/changes/hub.ts';
 import type { ServiceDeps } from './services/deps.ts';
 import { ArtifactHeads } from './services/heads.ts';
 import { jsonKeyHandlers } from './services/json-keys.ts';
 import { ArtifactNotices } from './services/notices.ts';
+import { pageSdkHandlers } from './services/page-sdk.ts';
 import { previewLinkHandlers } from './services/preview-links.ts';
 import { publishHandlers } from './services/publish/handlers.ts';
 import { sweep } from './services/sweep.ts';
@@ -35,6 +38,7 @@ import { type Database, type DatabaseFiles, openDatabase } from './storage/datab
 import { fileObjects } from './storage/file-objects.ts';
 import { postgresJournal } from './storage/journal.ts';
 import type { ObjectStore } from './storage/objects.ts';
+import { Spool } from './storage/spool.ts';
 import type { Sql } from './storage/sql.ts';
 
 export interface Easel {
@@ -54,6 +58,8 @@ export interface Overrides {
   readonly clock?: Clock;
   readonly log?: Logger;
   readonly databaseFiles?: DatabaseFiles;
+  /** Folder of the built page SDK. Default: beside the program. */
+  readonly pageSdkDir?: string;
 }
 
 /** Starts the service. Rejects with `DataDirInUse`, `SchemaError`, `PortTaken`, or what the database or object store says. */
@@ -64,7 +70,10 @@ export async function startEasel(settings: Settings, overrides: Overrides = {}):
   try {
     const objects = await openObjects(settings);
     await objects.ready();
-    return await compose(settings, { clock, log, database, objects });
+    const spool = new Spool(join(settings.DATA_DIR, 'objects', 'incoming'));
+    await spool.ready();
+    const pageSdk = new PageSdk(overrides.pageSdkDir ?? sdkBesideProgram());
+    return await compose(settings, { clock, log, database, objects, spool, pageSdk });
   } catch (error) {
     await database.close();
     throw error;
@@ -76,9 +85,11 @@ interface Foundation {
   readonly log: Logger;
   readonly database: Database;
   readonly objects: ObjectStore;
+  readonly spool: Spool;
+  readonly pageSdk: PageSdk;
 }
 
-async function compose(settings: Settings, { clock, log, database, objects }: Foundation): Promise<Easel> {
+async function compose(settings: Settings, { clock, log, database, objects, spool, pageSdk }: Foundation): Promise<Easel> {
   const { sql } = database;
   const adminToken = await createAdministrator(sql, clock.nowMs());
   const notices = new ArtifactNotices();
@@ -103,11 +114,11 @@ async function compose(settings: Settings, { clock, log, database, objects }: Fo
     if (kind !== 'changed') runtime.discard(artifactId).catch((err) => log.error({ err, artifactId }, 'an actor could not leave memory'));
   });
   const hub = new ChangeHub({ ...deps, heads, tokens, runtime });
-  const content = new ContentServer(deps);
+  const content = new ContentServer({ ...deps, pageSdk });
   const edge = await startEdge({
     settings,
     config: (port) => Object.assign(config, deriveConfig(settings, port)),
-    handlers: serviceHandlers(deps, tokens, runtime, hub),
+    handlers: serviceHandlers({ ...deps, spool, pageSdk }, tokens, runtime, hub),
     atomic: (turns) => atomicHandlers(deps, turns),
     tokens,
     heads,
@@ -141,7 +152,12 @@ async function compose(settings: Settings, { clock, log, database, objects }: Fo
   };
 }
 
-function serviceHandlers(deps: ServiceDeps, tokens: TokenService, runtime: ActorRuntime, hub: ChangeHub): ServiceHandlers {
+function serviceHandlers(
+  deps: ServiceDeps & { readonly spool: Spool; readonly pageSdk: PageSdk },
+  tokens: TokenService,
+  runtime: ActorRuntime,
+  hub: ChangeHub,
+): ServiceHandlers {
   return {
     ...accountHandlers(deps),
     ...tokenHandlers({ ...deps, tokens }),
@@ -151,6 +167,8 @@ function serviceHandlers(deps: ServiceDeps, tokens: TokenService, runtime: Actor
     ...archiveHandlers(deps),
     ...versionHandlers(deps),
     ...previewLinkHandlers(deps),
+    ...pageSdkHandlers(deps),
+    ...blobHandlers({ ...deps, runtime }),
     ...changeHandlers({ ...deps, hub }),
     ...jsonKeyHandlers({ runtime }),
     ...tableHandlers({ runtime, sql: deps.sql }),

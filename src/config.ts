@@ -26,6 +26,10 @@ export const settings = z.object({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe('An S3-compatible store for files instead of DATA_DIR.'),
+  S3_PUBLIC_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Address of that store for callers, who upload to it themselves. Default: S3_ENDPOINT.'),
   S3_BUCKET: z.string().min(3).max(63).default('easel').describe('Its bucket; made at start when missing.'),
   S3_ACCESS_KEY: z.string().optional().describe('Its access key.'),
   S3_SECRET_KEY: z.string().optional().describe('Its secret key.'),

@@ -174,14 +174,14 @@ function freshKey(): string {
 function encodeBody(spec: BodySpec | undefined, body: unknown): BodyInit | undefined {
   if (spec === undefined || (body === undefined && spec.kind === 'json' && spec.optional)) return undefined;
   // Nobody hands over shared memory, which is all that the wider type would add.
-  return spec.kind === 'bytes' ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body);
+  return spec.kind === 'json' ? JSON.stringify(body) : (body as Uint8Array<ArrayBuffer>);
 }
 
 function prepare(baseUrl: string, token: string | undefined, spec: Endpoint, input: LooseInput, etag: string | undefined): Exchange {
   const headers = new Headers({ accept: 'application/json, */*;q=0.5' });
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
   const body = encodeBody(spec.body, input.body);
-  const fallbackType = spec.body?.kind === 'bytes' ? 'application/octet-stream' : 'application/json';
+  const fallbackType = spec.body?.kind === 'json' ? 'application/json' : 'application/octet-stream';
   if (body !== undefined) headers.set('content-type', input.mediaType ?? spec.body?.types?.[0] ?? fallbackType);
   if (input.ifMatch !== undefined) headers.set('if-match', input.ifMatch);
   const ifNoneMatch = etag ?? input.ifNoneMatch;

@@ -1,7 +1,9 @@
 /** Takes request bodies: bounded in total, each with a deadline, so that slow or vanished senders hold nothing for long. */
 import type { Clock } from '../../actors/ports.ts';
+import type { BodyStream } from '../../protocol/endpoint.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { LIMITS } from '../../protocol/limits.ts';
+import { IncomingBody, streamMemoryBytes } from './body-stream.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
 
 /** All bodies being received or worked on; beyond it a request is refused with UNAVAILABLE. Two of the largest fit. */
@@ -13,10 +15,7 @@ const SWEEP_MS = 1000;
 
 interface Reception {
   readonly deadlineMs: number;
-  readonly body: Promise<Buffer>;
-  /** Nobody wants the rest any more. */
-  cancelled: boolean;
-  complete: boolean;
+  readonly body: WholeBody | IncomingBody;
 }
 
 export class BodyIntake {
@@ -42,46 +41,54 @@ export class BodyIntake {
   begin(exchange: Exchange): void {
     if (this.#open.has(exchange)) return;
     const length = exchange.headers.contentLength;
-    const { promise, resolve, reject } = settlable<Buffer>();
-    // Where the request is refused meanwhile nobody asks for its body.
-    promise.catch(() => undefined);
-    const deadlineMs = this.#clock.monotonicMs() + GRACE_MS + length / BYTES_PER_MS_MIN;
-    const reception: Reception = { deadlineMs, body: promise, cancelled: false, complete: false };
-    this.#open.set(exchange, reception);
+    this.#open.set(exchange, { deadlineMs: this.#deadlineMs(length), body: new WholeBody(exchange, this.#reserve(exchange, length)) });
     this.#startSweeping();
-    if (this.#bytesInFlight + length > this.#bytesMax) {
-      reject(new Failure('UNAVAILABLE', { message: 'Too many bodies at once.' }));
-      return;
-    }
-    this.#bytesInFlight += length;
-    exchange.reservedBytes = length;
-    const body = Buffer.allocUnsafe(length);
-    let filled = 0;
-    exchange.receive(
-      (chunk, isLast) => {
-        if (reception.cancelled) return;
-        filled += Buffer.from(chunk).copy(body, filled);
-        if (!isLast) return;
-        reception.complete = true;
-        resolve(body);
-      },
-      () => reject(new ClientGone()),
-    );
   }
 
   /** The whole body. Rejects with UNAVAILABLE where there is no room, with ClientGone where nobody is there any more. */
   read(exchange: Exchange): Promise<Buffer> {
     this.begin(exchange);
-    return this.#open.get(exchange)?.body ?? Promise.reject(new ClientGone());
+    const body = this.#open.get(exchange)?.body;
+    return body instanceof WholeBody ? body.bytes : Promise.reject(new ClientGone());
+  }
+
+  /** `begin` for a body that is handed over while it comes. */
+  beginStream(exchange: Exchange): void {
+    if (this.#open.has(exchange)) return;
+    const length = exchange.headers.contentLength;
+    // Where there is no room nothing is received, and `stream` says so.
+    if (!this.#reserve(exchange, streamMemoryBytes(length))) return;
+    this.#open.set(exchange, { deadlineMs: this.#deadlineMs(length), body: new IncomingBody(exchange) });
+    this.#startSweeping();
+  }
+
+  /** Throws UNAVAILABLE where there is no room. */
+  stream(exchange: Exchange): BodyStream {
+    if (exchange.headers.contentLength === 0) return new IncomingBody(exchange);
+    this.beginStream(exchange);
+    const body = this.#open.get(exchange)?.body;
+    if (body instanceof IncomingBody) return body;
+    throw noRoom();
   }
 
   /** Once the request is over. What is still to come of its body is thrown away. */
   release(exchange: Exchange): void {
-    const reception = this.#open.get(exchange);
-    if (reception !== undefined) reception.cancelled = true;
+    this.#open.get(exchange)?.body.discard();
     this.#open.delete(exchange);
     this.#bytesInFlight -= exchange.reservedBytes;
     exchange.reservedBytes = 0;
+  }
+
+  #deadlineMs(length: number): number {
+    return this.#clock.monotonicMs() + GRACE_MS + length / BYTES_PER_MS_MIN;
+  }
+
+  /** Whether there is room for so many bytes; they are taken then. */
+  #reserve(exchange: Exchange, bytes: number): boolean {
+    if (this.#bytesInFlight + bytes > this.#bytesMax) return false;
+    this.#bytesInFlight += bytes;
+    exchange.reservedBytes = bytes;
+    return true;
   }
 
   #startSweeping(): void {
@@ -94,18 +101,46 @@ export class BodyIntake {
     this.#sweeping = false;
     const nowMs = this.#clock.monotonicMs();
     for (const [exchange, reception] of [...this.#open]) {
-      if (!reception.complete && reception.deadlineMs <= nowMs) exchange.drop();
+      if (!reception.body.isOver && reception.deadlineMs <= nowMs) exchange.drop();
     }
     if (this.#open.size > 0) this.#startSweeping();
   }
 }
 
-function settlable<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: Error) => void } {
-  let resolve: (value: T) => void = () => undefined;
-  let reject: (error: Error) => void = () => undefined;
-  const promise = new Promise<T>((onValue, onError) => {
-    resolve = onValue;
-    reject = onError;
-  });
-  return { promise, resolve, reject };
+/** A body that is received whole before anybody looks at it. */
+class WholeBody {
+  readonly bytes: Promise<Buffer>;
+  isOver = false;
+  #discarded = false;
+
+  constructor(exchange: Exchange, hasRoom: boolean) {
+    this.bytes = hasRoom ? this.#receive(exchange) : Promise.reject(noRoom());
+    // Where the request is refused meanwhile nobody asks for its body.
+    this.bytes.catch(() => undefined);
+  }
+
+  discard(): void {
+    this.#discarded = true;
+  }
+
+  #receive(exchange: Exchange): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const body = Buffer.allocUnsafe(exchange.headers.contentLength);
+      let filled = 0;
+      exchange.receive(
+        (chunk, isLast) => {
+          if (this.#discarded) return;
+          filled += Buffer.from(chunk).copy(body, filled);
+          if (!isLast) return;
+          this.isOver = true;
+          resolve(body);
+        },
+        () => reject(new ClientGone()),
+      );
+    });
+  }
+}
+
+function noRoom(): Failure {
+  return new Failure('UNAVAILABLE', { message: 'Too many bodies at once.' });
 }

@@ -12,6 +12,8 @@ export interface Call<E extends Endpoint = Endpoint> {
   readonly body: BodyOf<E>;
   /** The JSON body as it was sent, for endpoints that store it. */
   readonly bodyText: string | undefined;
+  /** Of the body, as sent; empty when absent. */
+  readonly contentType: string;
   /** Media type of the body without parameters. */
   readonly mediaType: string | undefined;
   /** ETags as sent, quotes included; undefined when absent. */
@@ -21,6 +23,13 @@ export interface Call<E extends Endpoint = Endpoint> {
   readonly accept: string;
   /** Of a reader of events that comes back; undefined when absent. */
   readonly lastEventId: string | undefined;
+  /** As sent; undefined when absent. */
+  readonly range: string | undefined;
+  readonly ifRange: string | undefined;
+  /** The Host header: the API's, or that of the artifact's own page. */
+  readonly host: string;
+  /** Sent by a page: what it may reach is bound by its browser. */
+  readonly isFromPage: boolean;
   /** The artifact of an `artifact` access rule, already decided; undefined for other rules. */
   readonly head: ArtifactHead | undefined;
   /** The caller's role on `head`; `none` on a public artifact of somebody else. */

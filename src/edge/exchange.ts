@@ -42,6 +42,7 @@ export class Exchange {
   #address: string | undefined;
   #onAborted: (() => void) | undefined;
   #sink: ResponseSink | undefined;
+  #bodyPaused = false;
 
   constructor(response: HttpResponse, request: HttpRequest, taken: { nowMs: number; startedMs: number; trustProxy: boolean }) {
     this.#response = response;
@@ -86,6 +87,19 @@ export class Exchange {
     this.#response.onData(onChunk);
   }
 
+  /** Stops the sender of the body, which the kernel then holds up; what has been read already still comes. */
+  pauseBody(): void {
+    if (this.#aborted || this.#bodyPaused) return;
+    this.#bodyPaused = true;
+    this.#response.pause();
+  }
+
+  resumeBody(): void {
+    if (this.#aborted || !this.#bodyPaused) return;
+    this.#bodyPaused = false;
+    this.#response.resume();
+  }
+
   /** Closes the connection without an answer. */
   drop(): void {
     if (!this.#aborted) this.#response.close();
@@ -98,6 +112,8 @@ export class Exchange {
 
   /** Writes the answer. `onSent` runs once all of it has left for the socket, or the client has gone; with an error where a stream failed. */
   send(answer: Answer, closeAfter: boolean, onSent: StreamEnd): void {
+    // The rest of a body that nobody wants must pass before the connection is of use again.
+    this.resumeBody();
     if (this.#aborted) onSent();
     else if (this.#detached) this.#response.cork(() => this.#write(answer, closeAfter, onSent));
     else this.#write(answer, closeAfter, onSent);

@@ -83,7 +83,8 @@ export class Pipeline {
   beginBody(exchange: Exchange, { endpoint }: Operation): void {
     const length = exchange.headers.contentLength;
     if (length === 0 || endpoint.body === undefined || length > endpoint.body.bytesMax) return;
-    this.#deps.bodies.begin(exchange);
+    if (endpoint.body.kind === 'stream') this.#deps.bodies.beginStream(exchange);
+    else this.#deps.bodies.begin(exchange);
   }
 
   #steps(exchange: Exchange, { operation, values }: Routed<Operation>): Answer | Promise<Answer> {
@@ -123,7 +124,8 @@ export class Pipeline {
       throw new Failure(spec.tooLarge ?? 'PAYLOAD_TOO_LARGE', { message: `The body is larger than ${spec.bytesMax} bytes.` });
     }
     checkMediaType(exchange.headers.get('content-type'), spec);
-    if (spec.kind === 'bytes') {
+    if (spec.kind !== 'json') {
+      if (spec.kind === 'stream') return { value: this.#deps.bodies.stream(exchange), text: undefined, bytes: fingerprintOf(exchange) };
       if (length === 0) return { value: NO_BYTES, text: undefined, bytes: NO_BYTES };
       return this.#deps.bodies.read(exchange).then((bytes) => ({ value: bytes, text: undefined, bytes }));
     }
@@ -180,6 +182,11 @@ export class Pipeline {
       return handled(operation, call);
     });
   }
+}
+
+/** What stands for a streamed body where an Idempotency-Key asks whether it is the same again. A boundary differs each time it is sent. */
+function fingerprintOf({ headers }: Exchange): Uint8Array {
+  return Buffer.from(`${headers.contentLength} ${headers.get('content-type').split(';')[0]}`);
 }
 
 /** How many calls of the limit a request spends. */
@@ -262,6 +269,28 @@ class ApiCall {
 
   get lastEventId(): string | undefined {
     return this.#source.headers.optional('last-event-id');
+  }
+
+  get range(): string | undefined {
+    return this.#source.headers.optional('range');
+  }
+
+  get ifRange(): string | undefined {
+    return this.#source.headers.optional('if-range');
+  }
+
+  get host(): string {
+    return this.#source.headers.get('host');
+  }
+
+  get isFromPage(): boolean {
+    const { headers } = this.#source;
+    // Not Sec-Fetch-Mode, which Node's fetch sends as well.
+    return headers.get('origin') !== '' || headers.get('sec-fetch-site') !== '';
+  }
+
+  get contentType(): string {
+    return this.#source.headers.get('content-type');
   }
 
   get mediaType(): string | undefined {

@@ -3,6 +3,7 @@ import type { ArtifactId } from '../../protocol/ids.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import { RETENTION_MS } from './artifact-rows.ts';
+import { deleteExpiredBlobUploads } from './blobs/uploads.ts';
 import { trimTombstones } from './changes/trim.ts';
 import type { Queries, ServiceDeps } from './deps.ts';
 
@@ -14,6 +15,7 @@ export interface SweepReport {
   readonly artifacts: number;
   readonly objects: number;
   readonly uploads: number;
+  readonly blobUploads: number;
   readonly previewLinks: number;
   readonly idempotencyRecords: number;
   readonly tokens: number;
@@ -29,6 +31,7 @@ export async function sweep(deps: Deps, signal: AbortSignal): Promise<SweepRepor
   return {
     artifacts: await purgeArtifacts(deps, nowMs - RETENTION_MS, signal),
     uploads: await deleteExpiredUploads(sql, nowMs),
+    blobUploads: await deleteExpiredBlobUploads(sql, deps.objects, nowMs, signal),
     previewLinks: await deleteExpiredLinks(sql, nowMs),
     idempotencyRecords: await deleteOldRecords(sql, nowMs - LIMITS.idempotencyTtlMs),
     tokens: await deleteDeadTokens(sql, nowMs - RETENTION_MS),
@@ -86,10 +89,11 @@ async function deleteDeadTokens(sql: Queries, deadBeforeMs: number): Promise<num
   return (await sql`delete from access_token where least(revoked_at_ms, expires_at_ms) <= ${deadBeforeMs}`).count;
 }
 
-/** That nothing names this object `o`: no file of a version, no upload, no content as its compressed form. */
+/** That nothing names this object `o`: no file of a version, no blob, no upload, no content as its compressed form. */
 function isOrphan(sql: Queries) {
   return sql`
     not exists (select 1 from version_file f where f.sha256 = o.sha256)
+    and not exists (select 1 from blob b where b.sha256 = o.sha256)
     and not exists (select 1 from publish_upload_part p where p.sha256 = o.sha256)
     and not exists (select 1 from object_encoding e where e.encoded_sha256 = o.sha256)`;
 }

@@ -1,11 +1,11 @@
 /** Objects as files: `ab/cd/abcd…`, so that no folder grows too large. */
 import { randomUUID } from 'node:crypto';
-import { access, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { access, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { assertDigest, checkDigest, ObjectMissing, type ObjectStore } from './objects.ts';
+import { assertDigest, checkDigest, ObjectCorrupt, ObjectMissing, type ObjectStore } from './objects.ts';
+import { removeLeftovers } from './spool.ts';
 
-/** A file that was being written when the process died. None takes this long to write. */
-const LEFTOVER_AGE_MS = 60 * 60 * 1000;
+const READ_BYTES = 256 * 1024;
 
 export function fileObjects(directory: string): ObjectStore {
   const incoming = join(directory, 'incoming');
@@ -13,25 +13,37 @@ export function fileObjects(directory: string): ObjectStore {
     assertDigest(sha256);
     return join(directory, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
   };
+  /** `source` gives the path of a durable file on the same disk, which moves to its place. */
+  const place = async (path: string, source: () => Promise<string>) => {
+    const folder = dirname(path);
+    if (!(await exists(path))) {
+      const firstMade = await mkdir(folder, { recursive: true });
+      await rename(await source(), path);
+      // The names of new folders are entries of their parents.
+      if (firstMade !== undefined) {
+        await syncFolder(dirname(folder));
+        await syncFolder(directory);
+      }
+    }
+    // Also when it was there: whoever renamed it may not have come to this yet.
+    await syncFolder(folder);
+  };
 
   return {
     async put(sha256, bytes) {
       const path = pathOf(sha256);
       checkDigest(sha256, bytes);
-      const folder = dirname(path);
-      if (!(await exists(path))) {
-        const firstMade = await mkdir(folder, { recursive: true });
+      await place(path, async () => {
         const temporary = join(incoming, `${sha256}.${randomUUID()}`);
         await writeDurably(temporary, bytes);
-        await rename(temporary, path);
-        // The names of new folders are entries of their parents.
-        if (firstMade !== undefined) {
-          await syncFolder(dirname(folder));
-          await syncFolder(directory);
-        }
-      }
-      // Also when it was there: whoever renamed it may not have come to this yet.
-      await syncFolder(folder);
+        return temporary;
+      });
+    },
+
+    async putFile(sha256, path, sizeBytes) {
+      const { size } = await stat(path);
+      if (size !== sizeBytes) throw new Error(`${path} has ${size} bytes, not ${sizeBytes}`);
+      await place(pathOf(sha256), () => Promise.resolve(path));
     },
 
     has: (sha256) => exists(pathOf(sha256)),
@@ -44,11 +56,13 @@ export function fileObjects(directory: string): ObjectStore {
       return bytes;
     },
 
+    readRange: (sha256, start, end) => readRange(pathOf(sha256), sha256, start, end),
+
     delete: (sha256) => rm(pathOf(sha256), { force: true }),
 
     async ready() {
       await mkdir(incoming, { recursive: true });
-      for (const name of await readdir(incoming)) await removeLeftover(join(incoming, name));
+      await removeLeftovers(incoming);
     },
   };
 }
@@ -85,12 +99,22 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-async function removeLeftover(path: string): Promise<void> {
+/** Through one buffer, whatever the length: a stream of Node's would leave a new one behind with every chunk. */
+async function* readRange(path: string, sha256: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+  const file = await open(path, 'r').catch((error) => {
+    throw isMissing(error) ? new ObjectMissing(sha256) : error;
+  });
   try {
-    // Another process may be writing here right now: only what is old is left over. File times are the system's, not our clock's.
-    if (Date.now() - (await stat(path)).mtimeMs > LEFTOVER_AGE_MS) await rm(path, { force: true });
-  } catch (error) {
-    if (!isMissing(error)) throw error;
+    const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, Math.max(1, end - start + 1)));
+    let at = start;
+    while (at <= end) {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, end - at + 1), at);
+      if (bytesRead === 0) throw new ObjectCorrupt(sha256);
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
   }
 }
 

@@ -5,13 +5,41 @@ import { createHash } from 'node:crypto';
 export interface ObjectStore {
   /** Durable when it returns. Putting what is there already changes nothing. Throws when `bytes` have another digest. */
   put(sha256: string, bytes: Uint8Array): Promise<void>;
+  /**
+   * The same for bytes that are in a file, which has this digest and is durable; may take the file away.
+   * Throws when it has another size than `sizeBytes`.
+   */
+  putFile(sha256: string, path: string, sizeBytes: number): Promise<void>;
   has(sha256: string): Promise<boolean>;
   /** Throws `ObjectMissing`, or `ObjectCorrupt` when what is stored is no longer what was put. */
   read(sha256: string): Promise<Buffer>;
+  /**
+   * The bytes from `start` to `end`, both included, as they come; a chunk is valid until the next is asked for. They are not checked
+   * against the digest. Throws `ObjectMissing` at the first chunk.
+   */
+  readRange(sha256: string, start: number, end: number): AsyncIterable<Uint8Array>;
   /** Deleting what is not there is no error. */
   delete(sha256: string): Promise<void>;
   /** Prepares the place (folder, bucket) and throws when it cannot be used. */
   ready(): Promise<void>;
+  /** Where callers may talk to the store themselves; absent where there is nothing that they could reach. */
+  readonly direct?: DirectObjects;
+}
+
+/** What callers do at the store themselves, by addresses that are signed for it. `id` is 1 to 64 of `[a-z0-9_]`. */
+export interface DirectObjects {
+  /** An address to PUT bytes to. They are nobody's yet: `claim` takes them. */
+  uploadUrl(id: string, expiresInS: number): Promise<string>;
+  /** Puts what was uploaded out of its uploader's reach, so that it cannot change any more. Its size, or null when nothing has come. */
+  claim(id: string): Promise<number | null>;
+  /** The bytes of a claimed upload. */
+  read(id: string): AsyncIterable<Uint8Array>;
+  /** A claimed upload becomes the object of this digest, which the caller has worked out. */
+  keep(id: string, sha256: string): Promise<void>;
+  /** Removes an upload, claimed or not; none is no error. */
+  discard(id: string): Promise<void>;
+  /** An address to GET an object from, answered with this type and disposition. */
+  downloadUrl(sha256: string, expiresInS: number, headers: { readonly type: string; readonly disposition: string }): Promise<string>;
 }
 
 export class ObjectMissing extends Error {

@@ -7,6 +7,7 @@ import { errorCodesOf } from '../../protocol/openapi.ts';
 import { errorBody } from '../../protocol/schemas/common.ts';
 import { type EndpointId, endpoints } from '../../protocol/table.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../support/easel.ts';
+import { startS3, type TestS3 } from '../support/s3.ts';
 import { EXAMPLES, type ExampleCall, makeWorld, pathOf, type World } from './examples.ts';
 import { rawRequest } from './fake-edge.ts';
 
@@ -14,10 +15,15 @@ const table = Object.entries(endpoints) as [EndpointId, Endpoint][];
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 let easel: TestEasel;
+let s3: TestS3;
 beforeAll(async () => {
-  easel = await startTestEasel();
+  s3 = await startS3();
+  easel = await startTestEasel({ settings: s3.settings });
 });
-afterAll(() => easel.close());
+afterAll(async () => {
+  await easel.close();
+  await s3.close();
+});
 
 interface Sent {
   readonly token?: string | undefined;
@@ -35,7 +41,7 @@ async function send(id: EndpointId, example: ExampleCall, sent: Sent): Promise<R
     body = example.body instanceof Uint8Array ? new Uint8Array(example.body) : JSON.stringify(example.body);
   }
   if (body !== undefined && !headers.has('content-type')) {
-    headers.set('content-type', endpoint.body?.kind === 'bytes' ? 'application/octet-stream' : 'application/json');
+    headers.set('content-type', endpoint.body?.kind === 'json' ? 'application/json' : 'application/octet-stream');
   }
   if (sent.token !== undefined) headers.set('authorization', `Bearer ${sent.token}`);
   const method = sent.method ?? endpoint.method;

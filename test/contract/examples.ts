@@ -96,6 +96,9 @@ export const EXAMPLES: { readonly [I in EndpointId]: (world: World) => ExampleCa
   'operations.alive': nothing,
   'operations.ready': nothing,
   'operations.metrics': nothing,
+  'sdk.script': nothing,
+  'sdk.module': nothing,
+  'sdk.types': nothing,
   'accounts.create': () => ({ body: {} }),
   'accounts.me': nothing,
   'accounts.account': nothing,
@@ -144,6 +147,24 @@ export const EXAMPLES: { readonly [I in EndpointId]: (world: World) => ExampleCa
   'json.patch': (world) => ({ ...key(world), body: { op: 'increment', path: '$.points' } }),
   'json.delete': key,
   'json.deleteAll': (world) => ({ ...data(world), query: { confirm: 'true' } }),
+  'blobs.list': (world) => ({ ...data(world), query: { limit: '5' } }),
+  'blobs.create': (world) => ({ ...data(world), ...form('sent in a form') }),
+  'blobs.upload': (world) => ({ ...data(world), body: { ...NOTE, size: 4 } }),
+  'blobs.put': async (world) => {
+    // A page's browser would not let it upload to the store.
+    const { tokenId } = await blobUpload(world, { origin: 'http://elsewhere.test' });
+    return { params: { artifactId: world.artifactId, tokenId }, body: Buffer.from('sent by token') };
+  },
+  'blobs.confirm': async (world) => {
+    const { tokenId, uploadUrl } = await blobUpload(world, {});
+    await fetch(uploadUrl, { method: 'PUT', body: 'sent to the store' });
+    return { params: { artifactId: world.artifactId, tokenId } };
+  },
+  'blobs.storage': data,
+  'blobs.get': blob,
+  'blobs.delete': blob,
+  'blobs.content': blob,
+  'blobs.downloadUrl': blob,
   'data.batch': (world) => ({ ...data(world), body: { requests: [{ path: '/json/score' }, { method: 'DELETE', path: '/json/none' }] } }),
   'data.changes': (world) => ({ ...data(world), query: { since: '0', types: 'json,tables' }, headers: { accept: 'application/json' } }),
   'tables.list': data,
@@ -157,6 +178,38 @@ export const EXAMPLES: { readonly [I in EndpointId]: (world: World) => ExampleCa
     return { ...table(world), body: { columns: [{ name: 'name', type: 'string', required: true, indexed: true }] } };
   },
 };
+
+function form(text: string): { body: Buffer; headers: Record<string, string> } {
+  const head = 'Content-Disposition: form-data; name="file"; filename="note.txt"\r\nContent-Type: text/plain';
+  return {
+    body: Buffer.from(`--edge\r\n${head}\r\n\r\n${text}\r\n--edge--\r\n`),
+    headers: { 'content-type': 'multipart/form-data; boundary=edge' },
+  };
+}
+
+async function blob({ easel, owner, artifactId }: World): Promise<{ params: { artifactId: string; blobId: string } }> {
+  const sent = form('kept');
+  const reply = await easel.fetch(`/v1/data/${artifactId}/blobs`, {
+    method: 'POST',
+    token: owner.token,
+    headers: sent.headers,
+    body: new Uint8Array(sent.body),
+  });
+  const made = (await reply.json()) as { data: { id: string } };
+  return { params: { artifactId, blobId: made.data.id } };
+}
+
+async function blobUpload({ easel, owner, artifactId }: World, headers: Record<string, string>) {
+  const reply = await easel.fetch(`/v1/data/${artifactId}/blobs/upload`, {
+    method: 'POST',
+    token: owner.token,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(NOTE),
+  });
+  return ((await reply.json()) as { data: { tokenId: string; uploadUrl: string } }).data;
+}
+
+const NOTE = { filename: 'note.txt', mimeType: 'text/plain' };
 
 export function pathOf(id: EndpointId, example: ExampleCall): string {
   const path = endpoints[id].path.replace(/\{(\w+)\*?\}/g, (_all, name: string) => encodeURIComponent(example.params?.[name] ?? ''));

@@ -150,8 +150,10 @@ describeWith('postgresUrl')('the sweep beside a publish', () => {
 function pass(store: ObjectStore): ObjectStore {
   return {
     put: (digest, bytes) => store.put(digest, bytes),
+    putFile: (digest, path, sizeBytes) => store.putFile(digest, path, sizeBytes),
     has: (digest) => store.has(digest),
     read: (digest) => store.read(digest),
+    readRange: (digest, start, end) => store.readRange(digest, start, end),
     delete: (digest) => store.delete(digest),
     ready: () => store.ready(),
   };

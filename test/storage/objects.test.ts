@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fileObjects } from '../../src/storage/file-objects.ts';
 import { ObjectCorrupt, ObjectMissing, type ObjectStore } from '../../src/storage/objects.ts';
 import { s3Objects } from '../../src/storage/s3-objects.ts';
 import { temporaryDir } from '../support/database.ts';
+import { startS3 } from '../support/s3.ts';
 
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const ABSENT = 'f'.repeat(64);
@@ -30,26 +28,11 @@ async function openFiles(): Promise<Opened> {
 }
 
 async function openS3(): Promise<Opened> {
-  const folder = temporaryDir();
-  const s3 = new S3rver({ directory: folder.path, silent: true });
-  const server: Server = createServer(s3.callback());
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  const store = s3Objects({
-    S3_ENDPOINT: `http://127.0.0.1:${port}`,
-    S3_BUCKET: 'contents',
-    S3_ACCESS_KEY: 'S3RVER',
-    S3_SECRET_KEY: 'S3RVER',
-    S3_REGION: 'us-east-1',
-  });
+  const s3 = await startS3();
   return {
-    store,
-    corrupt: (sha256, bytes) => writeFileSync(join(folder.path, 'contents', 'objects', `${sha256}._S3rver_object`), bytes),
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-      folder.remove();
-    },
+    store: s3Objects(s3.settings),
+    corrupt: (sha256, bytes) => writeFileSync(s3.fileOf(`objects/${sha256}`), bytes),
+    close: () => s3.close(),
   };
 }
 
@@ -85,6 +68,33 @@ describe.each([
     const view = new Uint8Array(Buffer.from('before-inside-after').buffer.slice(0, 64)).subarray(3, 9);
     await store.put(digest(view), view);
     expect(await store.read(digest(view))).toEqual(Buffer.from(view));
+  });
+
+  it('takes a file, and refuses one of another size', async () => {
+    const bytes = Buffer.alloc(3_000_000, 'spooled');
+    const folder = temporaryDir();
+    const path = join(folder.path, 'file');
+    writeFileSync(path, bytes);
+    await expect(store.putFile(digest(bytes), path, 5)).rejects.toThrow('has 3000000 bytes');
+    expect(await store.has(digest(bytes))).toBe(false);
+    await store.putFile(digest(bytes), path, bytes.length);
+    expect((await store.read(digest(bytes))).equals(bytes)).toBe(true);
+    folder.remove();
+  });
+
+  it('gives parts as they come', async () => {
+    const bytes = Buffer.from(Array.from({ length: 700_000 }, (_, at) => at % 251));
+    await store.put(digest(bytes), bytes);
+    const part = async (start: number, end: number) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of store.readRange(digest(bytes), start, end)) chunks.push(Buffer.from(chunk));
+      return Buffer.concat(chunks);
+    };
+    expect((await part(0, bytes.length - 1)).equals(bytes)).toBe(true);
+    expect((await part(499_990, 600_009)).equals(bytes.subarray(499_990, 600_010))).toBe(true);
+    expect(await part(7, 7)).toEqual(Buffer.from([7]));
+    expect((await part(0, -1)).length).toBe(0);
+    await expect(store.readRange(ABSENT, 0, 1)[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(ObjectMissing);
   });
 
   it('takes the same object from many writers at once', async () => {

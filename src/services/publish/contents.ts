@@ -90,7 +90,8 @@ export function requireSizes(files: readonly SizedFile[], field: string): void {
  * what was stamped within a day, and a row that it is just removing makes this wait until the object is gone as well.
  */
 export async function storeContents(deps: Pick<ServiceDeps, 'sql' | 'objects' | 'clock'>, contents: Contents): Promise<void> {
-  await stampObjects(deps.sql, contents, deps.clock.nowMs());
+  const sizes = new Map([...contents].map(([hex, bytes]) => [hex, bytes.length]));
+  await stampObjects(deps.sql, sizes, deps.clock.nowMs());
   const waiting = [...contents];
   const putNext = async () => {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await deps.objects.put(next[0], next[1]);
@@ -98,13 +99,14 @@ export async function storeContents(deps: Pick<ServiceDeps, 'sql' | 'objects' | 
   await Promise.all(Array.from({ length: PUTS_AT_ONCE }, putNext));
 }
 
-async function stampObjects(sql: Queries, contents: Contents, nowMs: number): Promise<void> {
+/** `sizes`: bytes of each content by its digest. */
+export async function stampObjects(sql: Queries, sizes: ReadonlyMap<string, number>, nowMs: number): Promise<void> {
   // Sorted, so that two publishes of the same contents take their row locks in one order.
-  const rows = [...contents].sort(([a], [b]) => (a < b ? -1 : 1));
+  const rows = [...sizes].sort(([a], [b]) => (a < b ? -1 : 1));
   await sql`
     insert into stored_object (sha256, size_bytes, stored_at_ms)
     select decode(hex, 'hex'), size_bytes, ${nowMs}
-    from unnest(${rows.map(([hex]) => hex)}::text[], ${rows.map(([, bytes]) => bytes.length)}::bigint[]) as u (hex, size_bytes)
+    from unnest(${rows.map(([hex]) => hex)}::text[], ${rows.map(([, bytes]) => bytes)}::bigint[]) as u (hex, size_bytes)
     on conflict (sha256) do update set stored_at_ms = greatest(stored_object.stored_at_ms, excluded.stored_at_ms)`;
 }
 
