@@ -37,7 +37,11 @@ export function jsonKeys(transport: Transport, feed: ChangeFeed): api.JsonKeys {
   }
 
   async function entriesOf(name: string): Promise<JsonEntry[]> {
-    if (!name.endsWith('*')) return [await entry(name)].filter((found) => found !== undefined);
+    if (!name.endsWith('*')) {
+      // The key itself is the first that begins with it; browsers complain aloud of the 404 that asking for it alone would cost.
+      const { entries = [] } = await list({ prefix: name, limit: 1, values: true });
+      return entries.filter(({ key }) => key === name);
+    }
     const found: JsonEntry[] = [];
     for (let cursor: string | undefined; ; ) {
       const page = await list({ prefix: name.slice(0, -1), limit: PAGE_MAX, values: true, cursor });

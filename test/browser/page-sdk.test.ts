@@ -1,0 +1,232 @@
+/** The SDK that published pages load, and the examples that are made with it, in Chromium. */
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import type { Easel } from '../../src/clients/page/api.ts';
+import { serverOf } from '../clients/scripted-server.ts';
+import { clientOf, type Publication, publishSite, type Site } from '../content/publishing.ts';
+import { wire } from '../content/wire.ts';
+import { startTestEasel, type TestEasel } from '../support/easel.ts';
+import { describeWith } from '../support/services.ts';
+import { launchBrowser, type Visit, visit } from './browser.ts';
+
+/** Where to leave pictures for a person to look at; nothing is kept when it is not set. */
+const { SCREENSHOT_DIR } = process.env;
+
+async function screenshot(page: Page, name: string): Promise<void> {
+  if (SCREENSHOT_DIR === undefined) return;
+  mkdirSync(SCREENSHOT_DIR, { recursive: true });
+  await page.screenshot({ path: join(SCREENSHOT_DIR, `${name}.png`), fullPage: true, animations: 'disabled' });
+}
+
+/** What stands in the page's global scope. */
+interface Scope {
+  readonly easel: Easel;
+  seen: unknown[];
+}
+
+const PLAIN = new Map([
+  [
+    'index.html',
+    Buffer.from('<!doctype html><html lang="en"><title>Plain</title><link rel="icon" href="data:,"><script src="/sdk.js"></script>'),
+  ],
+]);
+
+function exampleSite(name: string): Site {
+  const folder = join(import.meta.dirname, '../../deploy/examples', name);
+  return new Map(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file))]));
+}
+
+describeWith('chromiumPath')('the SDK of pages', () => {
+  let easel: TestEasel;
+  let browser: Browser;
+  beforeAll(async () => {
+    [easel, browser] = await Promise.all([startTestEasel(), launchBrowser()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await easel?.close();
+  });
+
+  async function publish(slug: string, site: Site, anonymousWrites = true): Promise<Publication> {
+    const client = clientOf(easel, (await easel.newUser('pro')).token);
+    const published = await publishSite(client, site, { slug, visibility: 'public' });
+    if (anonymousWrites)
+      await client.call('artifacts.update', { params: { id: published.artifactId as never }, body: { allow_anon_write: true } });
+    return published;
+  }
+
+  async function open({ url }: Publication): Promise<Visit> {
+    const opened = await visit(browser, new URL(url).origin);
+    onTestFinished(() => opened.page.context().close());
+    await opened.page.goto(url);
+    return opened;
+  }
+
+  it('knows its artifact, reads, writes and counts keys, and throws typed errors', async () => {
+    const published = await publish('sdk-keys', PLAIN);
+    const { page, troubles } = await open(published);
+    const told = await page.evaluate(async () => {
+      const { easel } = globalThis as unknown as Scope;
+      const written = await easel.json.set('profile', { name: 'Ada', langs: ['en'] });
+      const first = await easel.json.entry<{ name: string }>('profile');
+      await easel.json.append('profile', 'de', { path: '$.langs' });
+      const conflict = await easel.json
+        .set('profile', 0, { ifMatch: first?.updatedAt })
+        .catch((error) => [error instanceof easel.EaselError, error.code]);
+      return {
+        artifactId: easel.artifactId,
+        created: written.created,
+        name: first?.value.name,
+        langs: await easel.json.get('profile', { path: '$.langs' }),
+        merged: await easel.json.update('profile', { name: null, age: 36 }),
+        count: [await easel.json.increment('count'), await easel.json.increment('count', 41)],
+        again: await easel.json.set('count', 0, { ifAbsent: true }).catch((error) => error.code),
+        conflict,
+        keys: (await easel.json.list()).keys,
+        deleted: [await easel.json.delete('count'), await easel.json.delete('count'), await easel.json.get('count')],
+      };
+    });
+    expect(told).toEqual({
+      artifactId: published.artifactId,
+      created: true,
+      name: 'Ada',
+      langs: ['en', 'de'],
+      merged: { langs: ['en', 'de'], age: 36 },
+      count: [1, 42],
+      again: 'VERSION_CONFLICT',
+      conflict: [true, 'VERSION_CONFLICT'],
+      keys: ['count', 'profile'],
+      deleted: [true, false, undefined],
+    });
+    // The refusals above, and the 404 of what was deleted; nothing else went wrong.
+    expect(troubles.filter((trouble) => !/^(409|404): |^console: Failed to load resource/.test(trouble))).toEqual([]);
+  });
+
+  it('tells a page at once what another one writes and deletes', async () => {
+    const published = await publish('sdk-watch', PLAIN);
+    const [one, two] = [await open(published), await open(published)];
+    await one.page.evaluate(() => {
+      const scope = globalThis as unknown as Scope;
+      scope.seen = [];
+      scope.easel.json.watch('score', (value) => scope.seen.push(value ?? null));
+    });
+    const seen = (length: number) =>
+      one.page
+        .waitForFunction((wanted) => (globalThis as unknown as Scope).seen.length >= wanted, length)
+        .then(() => one.page.evaluate(() => (globalThis as unknown as Scope).seen));
+    const set = (value: number) =>
+      two.page.evaluate((next) => (globalThis as unknown as Scope).easel.json.set('score', next).then(() => undefined), value);
+    expect(await seen(1)).toEqual([null]);
+    await one.page.waitForFunction(() => (globalThis as unknown as Scope).easel.state === 'live');
+    await set(1);
+    expect(await seen(2)).toEqual([null, 1]);
+    await set(2);
+    await two.page.evaluate(() => (globalThis as unknown as Scope).easel.json.delete('score'));
+    expect(await seen(4)).toEqual([null, 1, 2, null]);
+    expect([...one.troubles, ...two.troubles]).toEqual([]);
+  });
+
+  it('is a module too, yields its short address to a file of the page, and never its own one', async () => {
+    const page = '<!doctype html><html lang="en"><title>Own</title><link rel="icon" href="data:,"><script src="/sdk.js"></script>';
+    const module =
+      '<script type="module">import { easel, EaselError, connect } from "/_easel/sdk.mjs"; globalThis.easel = { easel, EaselError, connect };</script>';
+    const own = new Map([
+      ['index.html', Buffer.from(page + module)],
+      ['sdk.js', Buffer.from('globalThis.own = true;')],
+      ['_easel/sdk.js', Buffer.from('never')],
+    ]);
+    const published = await publish('sdk-own', own);
+    const { page: shown, troubles } = await open(published);
+    const told = await shown.evaluate(() => {
+      const { own, easel } = globalThis as unknown as { own: boolean; easel: { easel: Easel; EaselError: unknown; connect: unknown } };
+      return [own, easel.easel.artifactId, easel.EaselError === easel.easel.EaselError, easel.connect === easel.easel.connect];
+    });
+    expect(told).toEqual([true, published.artifactId, true, true]);
+    expect(troubles).toEqual([]);
+  });
+
+  it('carries another id on every page, which no cache can mix up', async () => {
+    const [one, two] = [await publish('sdk-one', PLAIN), await publish('sdk-two', PLAIN)];
+    const [first, second] = await Promise.all([one, two].map(({ url }) => wire(easel.port, new URL(url).host, '/sdk.js')));
+    if (first === undefined || second === undefined) throw new Error('two were asked');
+    expect([first.body.includes(one.artifactId), first.body.includes(two.artifactId)]).toEqual([true, false]);
+    expect(second.body.includes(two.artifactId)).toBe(true);
+    expect(first.headers).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=0, must-revalidate',
+    });
+    expect(first.headers.etag).not.toBe(second.headers.etag);
+    const host = new URL(two.url).host;
+    const stale = await wire(easel.port, host, '/sdk.js', { headers: { 'if-none-match': String(first.headers.etag) } });
+    const fresh = await wire(easel.port, host, '/sdk.js', { headers: { 'if-none-match': String(second.headers.etag) } });
+    expect([stale.status, fresh.status]).toEqual([200, 304]);
+    expect((await wire(easel.port, host, '/sdk.d.ts')).body.toString()).toContain('export interface Easel');
+    const hidden = await publishSite(clientOf(easel, (await easel.newUser()).token), PLAIN, { slug: 'sdk-hidden', visibility: 'private' });
+    expect((await wire(easel.port, new URL(hidden.url).host, '/sdk.js')).status).toBe(404);
+  });
+
+  it('serves a page elsewhere from the API’s host', async () => {
+    const published = await publish('sdk-elsewhere', PLAIN);
+    const api = `http://localhost:${easel.port}`;
+    const html = `<!doctype html><title>x</title><script src="${api}/sdk.js" data-artifact="${published.artifactId}"></script>
+      <script type="module">import { connect } from '${api}/sdk.mjs'; globalThis.other = connect({ artifactId: '${published.artifactId}' });</script>`;
+    const elsewhere = await serverOf((response) => response.writeHead(200, { 'content-type': 'text/html' }).end(html));
+    const context = await browser.newContext();
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    await page.goto(elsewhere.baseUrl);
+    await page.waitForFunction(() => 'other' in globalThis);
+    const told = await page.evaluate(async () => {
+      const { easel, other } = globalThis as unknown as Scope & { other: Easel };
+      await easel.json.set('from', 'elsewhere');
+      return new Promise((resolve) => other.json.watch('from', (value) => resolve([value, other.state])));
+    });
+    expect(told).toEqual(['elsewhere', 'live']);
+  });
+
+  it('the poll counts every vote of visitors who vote in the same moment, and shows it to all', async () => {
+    const published = await publish('poll', exampleSite('poll'));
+    const [one, two] = [await open(published), await open(published)];
+    for (const { page } of [one, two]) await page.locator('#state[data-state=live]').waitFor();
+    await Promise.all([
+      one.page.getByRole('button', { name: 'Soup' }).click(),
+      two.page.getByRole('button', { name: 'Only cake' }).click(),
+    ]);
+    for (const { page } of [one, two]) await page.addScriptTag({ url: '/sdk.js' });
+    await Promise.all(
+      [one, two].map(({ page }) =>
+        page.evaluate(async () => {
+          const { easel } = globalThis as unknown as Scope;
+          await Promise.all(
+            Array.from({ length: 40 }, (_, vote) => easel.json.increment('votes', 1, { path: vote % 2 === 0 ? '$.soup' : '$.noodles' })),
+          );
+        }),
+      ),
+    );
+    for (const { page } of [one, two]) {
+      await page.getByText('82 votes so far').waitFor();
+      expect(await page.locator('#options .result').allTextContents()).toEqual([
+        '41 votes, 50 %',
+        '40 votes, 49 %',
+        '0 votes, 0 %',
+        '1 vote, 1 %',
+      ]);
+    }
+    expect(await one.page.locator('#total').textContent()).toBe('82 votes so far. Yours went to Soup.');
+    expect(await one.page.getByRole('button', { name: 'Soup' }).getAttribute('aria-pressed')).toBe('true');
+    await screenshot(one.page, 'poll');
+    await one.page.reload();
+    await one.page.getByText('82 votes so far. Yours went to Soup.').waitFor();
+    // Leaving a page cuts its stream off.
+    expect([...one.troubles, ...two.troubles].filter((trouble) => !/^failed: .*\/changes\?.* net::ERR_ABORTED$/.test(trouble))).toEqual([]);
+  });
+
+  it('the poll says why a vote is not taken where visitors may not write', async () => {
+    const { page } = await open(await publish('poll-closed', exampleSite('poll'), false));
+    await page.getByRole('button', { name: 'Soup' }).click();
+    await page.getByText('Visitors may not vote here yet').waitFor();
+    expect(await page.getByRole('button', { name: 'Soup' }).isEnabled()).toBe(true);
+  });
+});
