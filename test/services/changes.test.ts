@@ -38,7 +38,8 @@ class Listener {
   async #read(reply: Response): Promise<void> {
     let text = '';
     try {
-      for await (const chunk of reply.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      if (reply.body === null) return;
+      for await (const chunk of reply.body.pipeThrough(new TextDecoderStream())) {
         text += chunk;
         const whole = text.split('\n\n');
         text = whole.pop() ?? '';
@@ -248,7 +249,8 @@ describe.each(databaseKinds())('on %s', (database) => {
     }
     await call('PUT', '/json/end', 'done');
     let text = '';
-    for await (const chunk of slow.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    if (slow.body === null) expect.fail('no stream');
+    for await (const chunk of slow.body.pipeThrough(new TextDecoderStream())) {
       text += chunk;
       if (text.includes('"key":"end"')) break;
     }

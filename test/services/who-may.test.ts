@@ -1,0 +1,224 @@
+/** Who may read and write the data of an artifact: every combination, decided by one function and kept by every endpoint over HTTP. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ANONYMOUS, type ArtifactHead, type Decision, decide, type Principal } from '../../actors/access.ts';
+import type { Scope } from '../../protocol/endpoint.ts';
+import type { ArtifactId, TokenId, UserId } from '../../protocol/ids.ts';
+import type { Visibility } from '../../protocol/schemas/artifact.ts';
+import { wire } from '../content/wire.ts';
+import { startTestEasel, type TestEasel, type TestUser } from '../support/easel.ts';
+import { callData, type DataArtifact, publishArtifact } from './data-client.ts';
+
+const OWNER = `usr_${'o'.repeat(24)}` as UserId;
+const EDITOR = `usr_${'e'.repeat(24)}` as UserId;
+const VIEWER = `usr_${'v'.repeat(24)}` as UserId;
+const STRANGER = `usr_${'s'.repeat(24)}` as UserId;
+const TOKEN = `tok_${'t'.repeat(24)}` as TokenId;
+
+function user(userId: UserId): Principal {
+  return { kind: 'user', userId, tokenId: TOKEN, tokenKind: 'personal', isAdmin: false };
+}
+
+function agent(workspaceId: string, scopes: readonly Scope[]): Principal {
+  return { kind: 'agent', tokenId: TOKEN, workspaceId, scopes };
+}
+
+const CALLERS = {
+  owner: user(OWNER),
+  editor: user(EDITOR),
+  viewer: user(VIEWER),
+  stranger: user(STRANGER),
+  anonymous: ANONYMOUS,
+  'agent that reads': agent('home', ['data:read']),
+  'agent that writes': agent('home', ['data:write']),
+  'agent that does both': agent('home', ['data:read', 'data:write']),
+  'agent of something else': agent('home', ['artifacts:read', 'artifacts:publish']),
+  'agent of another workspace': agent('away', ['data:read', 'data:write']),
+} as const;
+type Caller = keyof typeof CALLERS;
+
+function head(visibility: Visibility, allowAnonWrite: boolean): ArtifactHead {
+  return {
+    id: `art_${'a'.repeat(24)}` as ArtifactId,
+    slug: 'page',
+    ownerId: OWNER,
+    workspaceId: 'home',
+    visibility,
+    allowAnonWrite,
+    liveVersionId: null,
+    deletedAtMs: null,
+    collaborators: new Map([
+      [EDITOR, 'editor'],
+      [VIEWER, 'viewer'],
+    ]),
+  };
+}
+
+const yes = 'allowed';
+const no403 = 'forbidden';
+const no404 = 'hidden';
+const no401 = 'unauthenticated';
+const scope = 'insufficient_scope';
+/** For each caller: read and write on an artifact that is hidden; read and write on a public one; write where everybody may. */
+const EXPECTED: Readonly<Record<Caller, readonly [Decision, Decision, Decision, Decision, Decision]>> = {
+  owner: [yes, yes, yes, yes, yes],
+  editor: [yes, yes, yes, yes, yes],
+  viewer: [yes, no403, yes, no403, yes],
+  stranger: [no404, no404, yes, no403, yes],
+  anonymous: [no404, no401, yes, no401, yes],
+  'agent that reads': [yes, scope, yes, scope, scope],
+  'agent that writes': [scope, yes, scope, yes, yes],
+  'agent that does both': [yes, yes, yes, yes, yes],
+  'agent of something else': [scope, scope, scope, scope, scope],
+  'agent of another workspace': [no404, no404, yes, no403, yes],
+};
+
+describe('one function decides', () => {
+  test.each(Object.keys(EXPECTED) as Caller[])('for the %s', (caller) => {
+    const ask = (visibility: Visibility, allowAnonWrite: boolean, need: 'data:read' | 'data:write') =>
+      decide(head(visibility, allowAnonWrite), CALLERS[caller], need, need);
+    const [readHidden, writeHidden, readPublic, writePublic, writeOpen] = EXPECTED[caller];
+    // A page behind a password, or of a workspace, is as hidden as a private one; only what everybody sees can everybody write.
+    for (const visibility of ['private', 'workspace', 'password'] as const) {
+      for (const allowAnonWrite of [false, true]) {
+        expect([ask(visibility, allowAnonWrite, 'data:read'), ask(visibility, allowAnonWrite, 'data:write')]).toEqual([
+          readHidden,
+          writeHidden,
+        ]);
+      }
+    }
+    expect([ask('public', false, 'data:read'), ask('public', false, 'data:write')]).toEqual([readPublic, writePublic]);
+    expect([ask('public', true, 'data:read'), ask('public', true, 'data:write')]).toEqual([readPublic, writeOpen]);
+  });
+
+  test.each(Object.keys(EXPECTED) as Caller[])('for the %s, of what is not there', (caller) => {
+    expect(decide(null, CALLERS[caller], 'data:read', 'data:read')).toBe('hidden');
+    expect(decide(null, CALLERS[caller], 'data:write', 'data:write')).toBe(caller === 'anonymous' ? 'unauthenticated' : 'hidden');
+  });
+});
+
+type Attempt = readonly [method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>];
+
+const STATUS: Readonly<Record<Decision, number>> = {
+  allowed: 200,
+  forbidden: 403,
+  insufficient_scope: 403,
+  hidden: 404,
+  unauthenticated: 401,
+};
+
+describe('over HTTP', () => {
+  let easel: TestEasel;
+  let people: Readonly<Record<'owner' | 'editor' | 'viewer' | 'stranger', TestUser>>;
+  let artifacts: Readonly<Record<'private' | 'public' | 'open', DataArtifact>>;
+  beforeAll(async () => {
+    easel = await startTestEasel();
+    const [owner, editor, viewer, stranger] = await Promise.all(Array.from({ length: 4 }, () => easel.newUser('pro')));
+    people = { owner, editor, viewer, stranger } as typeof people;
+    artifacts = {
+      private: await publishArtifact(easel, people.owner, { visibility: 'private', allowAnonWrite: true }),
+      public: await publishArtifact(easel, people.owner, { visibility: 'public' }),
+      open: await publishArtifact(easel, people.owner, { visibility: 'public', allowAnonWrite: true }),
+    };
+    for (const { id } of Object.values(artifacts)) {
+      await easel.sql`
+        insert into collaborator (artifact_id, user_id, role, added_at_ms)
+        values (${id}, ${people.editor.userId}, 'editor', 0), (${id}, ${people.viewer.userId}, 'viewer', 0)`;
+      for (const key of ['shown', '_kept']) await callData(easel, { id }, 'PUT', `/json/${key}`, { token: people.owner.token, body: 1 });
+      await callData(easel, { id }, 'POST', '/tables/t', { token: people.owner.token, body: { n: 1 } });
+    }
+  });
+  afterAll(() => easel.close());
+
+  const json = { accept: 'application/json' };
+  /** Reads and writes of every kind; each leaves the artifact as it was. */
+  const READS: readonly Attempt[] = [
+    ['GET', '/json'],
+    ['GET', '/json/shown'],
+    ['GET', '/tables'],
+    ['GET', '/changes', undefined, json],
+  ];
+  const WRITES: readonly Attempt[] = [
+    ['PUT', '/json/shown', 1],
+    ['PATCH', '/json/shown', { op: 'increment', path: '$', by: 0 }],
+    ['POST', '/tables/t', { n: 1 }],
+    ['DELETE', '/json?confirm=no'],
+  ];
+
+  const callers = ['owner', 'editor', 'viewer', 'stranger', 'anonymous'] as const;
+  test.each(callers.flatMap((caller) => (['private', 'public', 'open'] as const).map((kind) => [caller, kind] as const)))(
+    'the %s of a %s artifact',
+    async (caller, kind) => {
+      const token = caller === 'anonymous' ? undefined : people[caller].token;
+      const expected = EXPECTED[caller];
+      const [read, write] = kind === 'private' ? [expected[0], expected[1]] : [expected[2], kind === 'open' ? expected[4] : expected[3]];
+      for (const [method, path, body, headers] of READS) {
+        const { status } = await callData(easel, artifacts[kind], method, path, { token, body, ...(headers && { headers }) });
+        expect([method, path, status]).toEqual([method, path, STATUS[read]]);
+      }
+      for (const [method, path, body] of WRITES) {
+        const { status } = await callData(easel, artifacts[kind], method, path, { token, body });
+        // A write that is let through may still be found wanting (201 for a row, 400 for a confirmation that is none).
+        const outcome = [200, 201, 400].includes(status) ? 200 : status;
+        // The query is looked at before the artifact is.
+        const isRefusedUnread = path.startsWith('/json?') && status === 400;
+        if (!isRefusedUnread) expect([method, path, outcome]).toEqual([method, path, STATUS[write]]);
+      }
+    },
+  );
+
+  test.each(callers)('keys that begin with _ and the %s', async (caller) => {
+    const token = caller === 'anonymous' ? undefined : people[caller].token;
+    const may = caller === 'owner' || caller === 'editor';
+    const get = await callData(easel, artifacts.open, 'GET', '/json/_kept', { token });
+    const put = await callData(easel, artifacts.open, 'PUT', '/json/_kept', { token, body: 1 });
+    expect([get.status, put.status]).toEqual(may ? [200, 200] : [403, 403]);
+    const list = await callData(easel, artifacts.open, 'GET', '/json', { token });
+    expect(list.body.data.keys).toEqual(may ? ['_kept', 'shown'] : ['shown']);
+    const batch = await callData(easel, artifacts.open, 'POST', '/batch', { token, body: { requests: [{ path: '/json/_kept' }] } });
+    expect(batch.body.data.results[0].status).toBe(may ? 200 : 403);
+    const { body } = await callData(easel, artifacts.open, 'GET', '/changes', { token, headers: json });
+    expect(body.data.events.some(({ key }: { key?: string }) => key === '_kept')).toBe(may);
+  });
+
+  test('a bad token is refused even where none is needed', async () => {
+    const { status, body } = await callData(easel, artifacts.public, 'GET', '/json', { token: `so_${'0'.repeat(64)}` });
+    expect([status, body.code, body.reason]).toEqual([401, 'UNAUTHORIZED', 'invalid']);
+  });
+
+  test('a page on its own host calls its data without CORS, and no other artifact there', async () => {
+    const { id, slug } = artifacts.public;
+    const host = new URL(easel.contentUrl(slug)).host;
+    const own = await wire(easel.port, host, `/v1/data/${id}/json/shown`);
+    expect([own.status, JSON.parse(own.body.toString()).data.value]).toEqual([200, 1]);
+    for (const other of [artifacts.open, artifacts.private]) {
+      expect((await wire(easel.port, host, `/v1/data/${other.id}/json/shown`)).status).toBe(404);
+    }
+  });
+
+  test.each(READS.map((attempt) => [attempt[1], attempt] as const))(
+    'other origins may read %s, and why they may not',
+    async (_path, attempt) => {
+      const [method, path, body, headers] = attempt;
+      const origin = 'https://elsewhere.example';
+      for (const [artifact, status] of [
+        [artifacts.public, 200],
+        [artifacts.private, 404],
+      ] as const) {
+        const answer = await callData(easel, artifact, method, path, { body, headers: { ...headers, origin } });
+        expect(answer.status).toBe(status);
+        expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+        expect(answer.headers.has('access-control-allow-credentials')).toBe(false);
+        expect(answer.headers.get('vary')).toContain('Origin');
+      }
+    },
+  );
+
+  test("the page's own origin may send credentials, that of another page may not", async () => {
+    const { id, slug } = artifacts.public;
+    const from = async (origin: string) => (await callData(easel, { id }, 'GET', '/json/shown', { headers: { origin } })).headers;
+    const own = await from(easel.contentUrl(slug));
+    expect([own.get('access-control-allow-origin'), own.get('access-control-allow-credentials')]).toEqual([easel.contentUrl(slug), 'true']);
+    const other = await from(easel.contentUrl(artifacts.open.slug));
+    expect([other.get('access-control-allow-origin'), other.has('access-control-allow-credentials')]).toEqual(['*', false]);
+  });
+});
