@@ -15,6 +15,8 @@ const INSERTED = { first: 9000, count: 1000 };
 
 export interface Case {
   readonly name: string;
+  /** In memory before the contest begins, where a server keeps them there. */
+  readonly artifacts: { readonly first: number; readonly count: number };
   readonly contest: Contest;
   judge(standings: readonly Standing[]): Verdict[];
 }
@@ -22,6 +24,7 @@ export interface Case {
 export function readCase(stage: DataStage): Case {
   return {
     name: 'get',
+    artifacts: READ,
     contest: {
       ...contestOf(stage),
       title: 'GET of a JSON key',
@@ -39,6 +42,7 @@ export function readCase(stage: DataStage): Case {
 export function writeCase(stage: DataStage): Case {
   return {
     name: 'put',
+    artifacts: WRITTEN,
     contest: {
       ...contestOf(stage),
       title: `Durable PUT of a JSON key over ${WRITTEN.count} artifacts`,
@@ -56,6 +60,7 @@ export function writeCase(stage: DataStage): Case {
 export function insertCase(stage: DataStage): Case {
   return {
     name: 'insert',
+    artifacts: INSERTED,
     contest: {
       ...contestOf(stage),
       title: `Durable insert of one table row a call over ${INSERTED.count} artifacts`,
@@ -100,7 +105,7 @@ function keyPath(number: number): string {
   return `/json/k${number % KEYS_EACH}`;
 }
 
-function pathsOf(artifacts: { first: number; count: number }, path: (number: number) => string): string[] {
+function pathsOf(artifacts: Case['artifacts'], path: (number: number) => string): string[] {
   return Array.from({ length: artifacts.count }, (_, index) => {
     const number = artifacts.first + index;
     return `/v1/data/${artifactId(number)}${path(number)}`;

@@ -67,6 +67,13 @@ export async function headline(stage: DataStage, chartName: string): Promise<Hea
   };
 }
 
+/** Easel alone at a known load, after a lighter one that lets the compiler finish; what it prints is all there is. */
+export async function oneStep(stage: DataStage, artifacts: number): Promise<void> {
+  const plan = planOf(stage, stage.easel, 1, WITH_KEYS);
+  await tryStep(plan, Math.ceil(artifacts / 4), 5, 1);
+  await tryStep(plan, artifacts, stage.quick ? 10 : 30, 2);
+}
+
 /** The knee held for longer than a window of the limit, so that a call refused by mistake would show; a tenth less where it does not hold. */
 async function wholeWindow(stage: DataStage, knee: Knee): Promise<Step> {
   const plan = planOf(stage, stage.easel, 1, WITH_KEYS);

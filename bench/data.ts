@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hold, tableOf } from './contest.ts';
 import { CONNECTIONS, insertCase, readCase, writeCase } from './data-contests.ts';
-import { headline } from './data-headline.ts';
+import { headline, oneStep } from './data-headline.ts';
+import { queries } from './data-queries.ts';
 import { type DataPlan, type DataStage, REGISTERED, seed, setDataStage, WITH_KEYS } from './data-stage.ts';
 import { createDatabase, KEYS_EACH, VALUE } from './fixture.ts';
 import { FULL_RATE } from './knee.ts';
@@ -13,6 +14,7 @@ import { pinningNote, type Server } from './processes.ts';
 import { machine, publishReport, type Table } from './report.ts';
 import { residentArtifacts } from './resident.ts';
 import type { Verdict } from './statistics.ts';
+import { wake } from './wake.ts';
 
 export interface DataOptions {
   readonly quick: boolean;
@@ -20,6 +22,8 @@ export interface DataOptions {
   readonly generator: string | undefined;
   /** Only the case of this name: get, put, insert, query, headline or memory. */
   readonly only: string | undefined;
+  /** The headline without its search: this many artifacts, for a profile. */
+  readonly at: number | undefined;
 }
 
 interface Part {
@@ -36,8 +40,8 @@ export async function benchData(options: DataOptions): Promise<boolean> {
   const where = machine();
   const { quick, cpuProfile } = options;
   const generator = await chooseGenerator(options.generator);
-  const wanted = (name: string) => options.only === undefined || options.only === name;
-  const suite = quick || options.only ? 'data-part' : 'data';
+  const wanted = (name: string) => options.at === undefined && (options.only === undefined || options.only === name);
+  const suite = quick || options.only || options.at ? 'data-part' : 'data';
   const findings: Findings = {};
   const folder = await mkdtemp(join(tmpdir(), 'easel-bench-'));
   const database = await createDatabase(process.env.BENCH_DATABASE_URL ?? 'postgres://127.0.0.1:5432/postgres');
@@ -47,12 +51,15 @@ export async function benchData(options: DataOptions): Promise<boolean> {
     if (wanted('memory')) findings.memory = await residentArtifacts(plan, token);
     await onStage(plan, token, async (stage) => {
       for (const makeCase of [readCase, writeCase, insertCase]) {
-        const { name, contest, judge } = makeCase(stage);
+        const { name, artifacts, contest, judge } = makeCase(stage);
         if (!wanted(name)) continue;
+        for (const server of [stage.easel, stage.fastify]) await wake(server, token, artifacts.first, artifacts.count);
         const standings = await hold(contest, generator);
         findings[name] = { table: tableOf(contest, standings), verdicts: judge(standings), rounds: standings };
       }
-      if (wanted('headline')) findings.headline = await headline(stage, `${suite}-knee.svg`);
+      if (wanted('query')) findings.query = await queries(stage);
+      if (options.at !== undefined) await oneStep(stage, options.at);
+      else if (wanted('headline')) findings.headline = await headline(stage, `${suite}-knee.svg`);
     });
   } finally {
     await database.drop();

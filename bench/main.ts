@@ -1,7 +1,7 @@
-/** `npm run bench -- http|data [--quick] [--generator wrk|autocannon] [--only CASE] [--cpu-prof]`: what Easel costs, beside peers in the same run. */
+/** `npm run bench -- http|data [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]`: what Easel costs, beside peers in the same run. */
 import { parseArgs } from 'node:util';
 
-const USAGE = 'usage: npm run bench -- http|data [--quick] [--generator wrk|autocannon] [--only CASE] [--cpu-prof]';
+const USAGE = 'usage: npm run bench -- http|data [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -9,6 +9,7 @@ const { positionals, values } = parseArgs({
     quick: { type: 'boolean', default: false },
     generator: { type: 'string' },
     only: { type: 'string' },
+    at: { type: 'string' },
     'cpu-prof': { type: 'boolean', default: false },
   },
 });
@@ -24,7 +25,7 @@ switch (command) {
   }
   case 'data': {
     const { benchData } = await import('./data.ts');
-    conclude(await benchData(options));
+    conclude(await benchData({ ...options, at: values.at === undefined ? undefined : Number(values.at) }));
     break;
   }
   case 'peer-raw': {

@@ -2,13 +2,15 @@
  * Peer (b): what a good engineer writes in an afternoon. Fastify and `postgres` on Easel's own schema, doing the work that Easel does for
  * the call: request id, token by SHA-256, access, a rate limit, validation, ETag. Tokens and artifact heads are kept in memory for a
  * minute, as Easel keeps them; values live in Postgres, because a second process may write them.
- * It is let off what Easel also does: revocation at once, the limit of keys, sequence numbers, idempotency, metrics.
+ * It is let off what Easel also does: revocation at once, the limits of keys, tables and rows, sequence numbers, idempotency, metrics;
+ * of tables it knows the insert of one row and the one query that the bench asks for.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import postgres from 'postgres';
+import { serveTables } from './fastify-tables.ts';
 
 export interface FastifyPeerSettings {
   readonly port: number;
@@ -81,6 +83,7 @@ export async function serveFastify(file: string): Promise<void> {
     return { success: true, data: { key, created: row.created, updatedAt: new Date(row.updated_at_ms).toISOString() } };
   });
 
+  await serveTables(app, sql, (request, reply) => admit(request, reply, access));
   app.get('/ready', async () => ({ ready: (await sql`select 1`).length === 1 }));
   await app.listen({ host: '127.0.0.1', port: settings.port });
 }
@@ -129,7 +132,11 @@ function accessRules(sql: postgres.Sql): AccessRules {
   };
 }
 
-async function admit(request: FastifyRequest<{ Params: Params }>, reply: FastifyReply, access: AccessRules): Promise<void> {
+async function admit(
+  request: FastifyRequest<{ Params: Pick<Params, 'artifactId'> }>,
+  reply: FastifyReply,
+  access: AccessRules,
+): Promise<void> {
   reply.header('x-request-id', request.id);
   const authorization = request.headers.authorization ?? '';
   if (!authorization.startsWith('Bearer ')) throw new Refusal(401, 'Valid credentials are needed.');

@@ -1,0 +1,112 @@
+/** Filter, sort and the first 50 rows: each artifact asked at its full rate, whatever the server does. */
+import { CONNECTIONS } from './data-contests.ts';
+import { type DataStage, WITH_KEYS } from './data-stage.ts';
+import { FULL_RATE, pace } from './knee.ts';
+import type { Paced } from './paced.ts';
+import type { Server } from './processes.ts';
+import type { Table } from './report.ts';
+import { atMost, rounded, spreadOf, type Verdict, withSpread } from './statistics.ts';
+
+const TABLE = 'people';
+const QUERY = JSON.stringify({ filter: { status: 'active', score: { $gte: 300 } }, sort: '-score', limit: 50 });
+/** Behind the artifacts that hold keys. */
+const SMALL = { first: WITH_KEYS, artifacts: 4, rows: 10_000 };
+const LARGE = { first: WITH_KEYS + SMALL.artifacts, artifacts: 4, rows: 100_000 };
+
+type TableSet = typeof SMALL;
+
+export async function queries(stage: DataStage): Promise<{ table: Table; verdicts: Verdict[]; rounds: unknown }> {
+  await seedRows(stage, SMALL, []);
+  await seedRows(stage, LARGE, ['score']);
+  const cases = [
+    { set: SMALL, what: `${SMALL.rows} rows, no index`, server: stage.easel, aimMs: 15 },
+    { set: SMALL, what: `${SMALL.rows} rows, no index`, server: stage.fastify, aimMs: undefined },
+    { set: LARGE, what: `${LARGE.rows} rows, score indexed`, server: stage.easel, aimMs: 25 },
+  ];
+  const rounds = cases.map((): Paced[] => []);
+  for (let round = 0; round < (stage.quick ? 1 : 3); round++) {
+    for (const [index, { set, server, what }] of cases.entries()) {
+      const paced = await ask(stage, server, set, round);
+      console.log(`  Query over ${what}, ${server.name}: p50 ${rounded(paced.all.p50Ms)} ms, p99 ${rounded(paced.all.p99Ms)} ms`);
+      rounds[index]?.push(paced);
+    }
+  }
+  const of = (index: number, pick: (paced: Paced) => number) => spreadOf((rounds[index] ?? []).map(pick));
+  return {
+    table: {
+      title: 'Query of a table: filter, sort, the first 50 rows',
+      columns: ['Table', 'Server', 'Queries/s', 'p50 ms', 'p99 ms', 'Server CPU µs each', 'Database core in use'],
+      rows: cases.map(({ what, server }, index) => [
+        what,
+        server.name,
+        withSpread(of(index, (paced) => paced.answeredPerS)),
+        withSpread(of(index, (paced) => paced.all.p50Ms)),
+        withSpread(of(index, (paced) => paced.all.p99Ms)),
+        withSpread(of(index, (paced) => paced.serverCpuUsEach)),
+        `${Math.round(of(index, (paced) => paced.databaseShare).median * 100)} %`,
+      ]),
+      notes: [`\`POST …/query\` with ${QUERY}; ${SMALL.artifacts} artifacts at ${FULL_RATE} queries a minute each, open loop.`],
+    },
+    verdicts: cases.flatMap(({ what, aimMs }, index) =>
+      aimMs === undefined ? [] : [atMost(`Query over ${what}: p99`, of(index, (paced) => paced.all.p99Ms).median, aimMs, 'ms')],
+    ),
+    rounds: cases.map(({ what, server }, index) => ({ what, server: server.name, rounds: rounds[index] })),
+  };
+}
+
+async function ask(stage: DataStage, server: Server, set: TableSet, round: number): Promise<Paced> {
+  const call = { method: 'POST', path: `/tables/${TABLE}/query`, body: QUERY } as const;
+  const paced = await pace(stage, {
+    origin: server.origin,
+    token: stage.token,
+    firstArtifact: set.first,
+    artifacts: set.artifacts,
+    callsPerMinuteEach: FULL_RATE,
+    read: call,
+    write: call,
+    writeEvery: 0,
+    connections: CONNECTIONS,
+    warmUpS: 2,
+    measuredS: stage.quick ? 2 : 6,
+    seed: round,
+    serverPid: server.pid,
+    databasePids: await stage.database.backends(),
+  });
+  if (paced.failures + paced.refused > 0) {
+    throw new Error(`${paced.failures} queries to ${server.name} failed and ${paced.refused} were refused: the run is void.`);
+  }
+  return paced;
+}
+
+/** Straight in SQL, as many inserts would have left them; a third of the rows is `active`, the scores are spread over 0–999. */
+async function seedRows({ database: { sql } }: DataStage, set: TableSet, indexed: readonly string[]): Promise<void> {
+  const nowMs = Date.now();
+  const schema = {
+    columns: indexed.map((name) => ({ name, type: 'number', required: false, unique: false, indexed: true })),
+    write: 'any',
+  };
+  const last = set.first + set.artifacts - 1;
+  await sql`
+    insert into data_table (artifact_id, name, schema, row_count, seq, created_at_ms, updated_at_ms)
+    select 'art_' || lpad(a::text, 24, '0'), ${TABLE}, ${indexed.length === 0 ? null : JSON.stringify(schema)}::text::jsonb,
+      ${set.rows}, ${set.rows}, ${nowMs}, ${nowMs}
+    from generate_series(${set.first}::int, ${last}::int) a`;
+  await sql`
+    insert into table_row (artifact_id, table_name, row_id, data, created_seq, seq, created_at_ms, updated_at_ms)
+    select 'art_' || lpad(a::text, 24, '0'), ${TABLE}, 'row_' || substr(md5(a || '.' || n), 1, 24),
+      jsonb_build_object(
+        'name', 'Person ' || n, 'status', (array['active', 'paused', 'gone'])[1 + n % 3], 'score', (n::bigint * 7919 % 100003) * 1000 / 100003,
+        'city', (array['Bern', 'Oslo', 'Lima', 'Kyoto'])[1 + n % 4], 'tags', jsonb_build_array('a', 'b'), 'note', repeat('x', 40)),
+      n, n, ${nowMs}, ${nowMs}
+    from generate_series(${set.first}::int, ${last}::int) a, generate_series(1, ${set.rows}::int) n`;
+  for (const column of indexed) {
+    await sql`
+      insert into row_index (artifact_id, table_name, column_name, kind, num, row_id)
+      select artifact_id, table_name, ${column}, 'n', (data->>${column})::float8, row_id from table_row
+      where table_name = ${TABLE} and artifact_id between 'art_' || lpad(${set.first}::text, 24, '0') and 'art_' || lpad(${last}::text, 24, '0')`;
+  }
+  await sql`
+    update artifact set seq = ${set.rows}
+    where id between 'art_' || lpad(${set.first}::text, 24, '0') and 'art_' || lpad(${last}::text, 24, '0')`;
+  await sql`analyze data_table, table_row, row_index`;
+}
