@@ -186,6 +186,146 @@ describeWith('chromiumPath')('the SDK of pages', () => {
     expect(told).toEqual(['elsewhere', 'live']);
   });
 
+  it('inserts, reads, changes and deletes rows, and a table that nobody has made is empty', async () => {
+    const { page } = await open(await publish('sdk-rows', PLAIN));
+    const told = await page.evaluate(async () => {
+      const { easel } = globalThis as unknown as Scope;
+      const scores = easel.table<{ name: string; points: number }>('scores');
+      const before = [await scores.count(), (await scores.query()).rows.length];
+      const ada = await scores.insert({ name: 'Ada', points: 3 });
+      const more = await scores.insert([
+        { name: 'Bo', points: 9 },
+        { name: 'Cy', points: 5 },
+      ]);
+      const best = await scores.query({ filter: { points: { $gte: 5 } }, sort: '-points', limit: 1, count: true });
+      const changed = await scores.update(ada.id, { points: 10 }, { ifMatch: ada.updatedAt });
+      const stale = await scores.update(ada.id, { points: 11 }, { ifMatch: ada.updatedAt }).catch((error) => error.code);
+      return {
+        before,
+        more: more.map(({ name }) => name),
+        best: [best.rows.map(({ name }) => name), best.total, best.hasMore],
+        changed: [changed.points, changed.createdAt === ada.createdAt, (await scores.get(ada.id))?.points],
+        stale,
+        deleted: [await scores.delete(ada.id), await scores.delete(ada.id), await scores.get(ada.id), await scores.count({ name: 'Bo' })],
+      };
+    });
+    expect(told).toEqual({
+      before: [0, 0],
+      more: ['Bo', 'Cy'],
+      best: [['Bo'], 2, true],
+      changed: [10, true, 10],
+      stale: 'VERSION_CONFLICT',
+      deleted: [true, false, undefined, 1],
+    });
+  });
+
+  it('uploads a file, tells how much has left, and refuses what is not what it says', async () => {
+    const { page } = await open(await publish('sdk-blobs', PLAIN));
+    const told = await page.evaluate(async () => {
+      const { easel } = globalThis as unknown as Scope;
+      const file = new File(['easel '.repeat(1_000_000)], 'long.txt', { type: 'text/plain' });
+      const progress: number[] = [];
+      const blob = await easel.blobs.upload(file, { onProgress: ({ sentBytes }) => progress.push(sentBytes) });
+      const url = easel.blobs.url(blob);
+      const back = await (await fetch(url)).text();
+      const fake = await easel.blobs
+        .upload(new File(['no picture'], 'a.png', { type: 'image/png' }))
+        .catch((error) => [error instanceof easel.EaselError, error.code]);
+      const stop = new AbortController();
+      const reason = new Error('enough');
+      const aborted = await easel.blobs
+        .upload(file, { signal: stop.signal, onProgress: () => stop.abort(reason) })
+        .catch((error) => error === reason);
+      return {
+        blob: [blob.filename, blob.mimeType, blob.sizeBytes],
+        rises: progress.every((bytes, at) => at === 0 || bytes >= (progress[at - 1] ?? 0)),
+        last: progress.at(-1),
+        url,
+        same: back === (await file.text()),
+        fake,
+        aborted,
+        listed: (await easel.blobs.list()).blobs.map(({ filename }) => filename),
+        deleted: [await easel.blobs.delete(blob.id), await easel.blobs.delete(blob.id)],
+      };
+    });
+    expect(told).toEqual({
+      blob: ['long.txt', 'text/plain', 6_000_000],
+      rises: true,
+      last: 6_000_000,
+      url: expect.stringMatching(/^\/v1\/data\/art_\w+\/blobs\/blob_\w+\/content$/),
+      same: true,
+      fake: [true, 'INVALID_MIME_TYPE'],
+      aborted: true,
+      listed: ['long.txt'],
+      deleted: [true, false],
+    });
+  });
+
+  it('the guest book shows what one visitor writes to the other at once, and never runs it', async () => {
+    const published = await publish('guestbook', exampleSite('guestbook'));
+    const [one, two] = [await open(published), await open(published)];
+    for (const { page } of [one, two]) {
+      await page.locator('#state[data-state=live]').waitFor();
+      await page.getByText('Nobody has signed yet').waitFor();
+    }
+    const sign = async ({ page }: Visit, name: string, message: string) => {
+      await page.getByLabel('Your name').fill(name);
+      await page.getByLabel('Your message').fill(message);
+      await page.getByRole('button', { name: 'Sign' }).click();
+    };
+    await sign(one, 'Ada', 'What a lovely afternoon.\nSee you in spring!');
+    for (const { page } of [one, two]) await page.getByRole('listitem').filter({ hasText: 'What a lovely afternoon.' }).waitFor();
+    await one.page.getByText('Thank you.').waitFor();
+
+    const attack = '<img src=x onerror="globalThis.pwned=true"><script>globalThis.pwned=true</script>';
+    await sign(two, attack, attack);
+    await one.page.getByRole('listitem').filter({ hasText: attack }).waitFor();
+    // Whoever may write need not use the form: fields of other types, an id that is a path.
+    await two.page.addScriptTag({ url: '/sdk.js' });
+    await two.page.evaluate(() =>
+      (globalThis as unknown as Scope).easel
+        .table<object>('entries')
+        .insert({ name: { toString: 'x' }, message: ['<b>'], picture: '../../../x" onerror="globalThis.pwned=true' })
+        .then(() => undefined),
+    );
+    for (const { page } of [one, two]) await page.locator('#entries li').nth(2).waitFor();
+    expect(await one.page.locator('#entries li .message').allTextContents()).toEqual([
+      '',
+      attack,
+      'What a lovely afternoon.\nSee you in spring!',
+    ]);
+    for (const { page } of [one, two]) {
+      expect(await page.evaluate(() => 'pwned' in globalThis)).toBe(false);
+      expect(await page.locator('#entries script, #entries p img, #entries .message *').count()).toBe(0);
+    }
+  });
+
+  it('the guest book takes a picture, and lists it for who comes later, newest first', async () => {
+    const published = await publish('guestbook-picture', exampleSite('guestbook'));
+    const one = await open(published);
+    const picture = await one.page.screenshot({ clip: { x: 0, y: 0, width: 400, height: 160 } });
+    const sign = async (name: string, message: string) => {
+      await one.page.getByLabel('Your name').fill(name);
+      await one.page.getByLabel('Your message').fill(message);
+      await one.page.getByRole('button', { name: 'Sign' }).click();
+      await one.page.locator('#entries li', { hasText: message }).waitFor();
+    };
+    await sign('Ada', 'What a lovely afternoon. See you in spring!');
+    await one.page.getByLabel('A picture').setInputFiles({ name: 'view.png', mimeType: 'image/png', buffer: picture });
+    await sign('Grace', 'The view from up here.');
+    const later = await open(published);
+    const image = later.page.getByRole('img', { name: 'A picture from Grace' });
+    await image.waitFor();
+    await later.page.waitForFunction(() => [...document.images].every((img) => img.complete && img.naturalWidth === 400));
+    expect(await later.page.locator('#entries b').allTextContents()).toEqual(['Grace', 'Ada']);
+    expect(await later.page.locator('#empty').isHidden()).toBe(true);
+    await screenshot(later.page, 'guestbook');
+    await later.page.emulateMedia({ colorScheme: 'dark' });
+    await later.page.setViewportSize({ width: 390, height: 800 });
+    await screenshot(later.page, 'guestbook-dark-phone');
+    expect(later.troubles).toEqual([]);
+  });
+
   it('the poll counts every vote of visitors who vote in the same moment, and shows it to all', async () => {
     const published = await publish('poll', exampleSite('poll'));
     const [one, two] = [await open(published), await open(published)];

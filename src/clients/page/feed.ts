@@ -4,7 +4,7 @@ import { EaselError } from './errors.ts';
 import type { Surroundings, Transport } from './transport.ts';
 import type { ChangeEvent, ChangesPage } from './wire.ts';
 
-export type FeedType = 'json' | 'tables' | 'blobs';
+type FeedType = 'json' | 'tables' | 'blobs';
 
 /** When each thing that was read was last changed, by its key or id. */
 export type Known = ReadonlyMap<string, string>;
