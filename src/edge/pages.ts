@@ -50,12 +50,13 @@ export function homePage(baseUrl: string): string {
 <pre><code>npx easel login --server ${url}
 npx easel publish ./my-site</code></pre>
 <h2>Let the page keep data</h2>
-<p>A published page reads and writes its own JSON keys at <code>/v1/data/&lt;its id&gt;/json/&lt;key&gt;</code> on its own address:</p>
-<pre><code>await fetch('/v1/data/art_…/json/score', {
-  method: 'PUT',
-  headers: { 'Content-Type': 'application/json' },
-  body: JSON.stringify({ points: 3 }),
-});</code></pre>
+<p>Every published page finds <code>/sdk.js</code> on its own address: keys, tables and files that all its visitors share, and are told of as they change.</p>
+<pre><code>&lt;script src="/sdk.js"&gt;&lt;/script&gt;
+&lt;script&gt;
+  easel.json.watch('score', (points = 0) =&gt; { document.title = points });
+  easel.json.increment('score');
+&lt;/script&gt;</code></pre>
+<p>Its types are in <a href="/sdk.d.ts">sdk.d.ts</a>. Without it, the data are plain HTTP at <code>/v1/data/&lt;its id&gt;/</code>.</p>
 <h2>Or call the interface</h2>
 <p>The <a href="/docs">reference</a> lists every call; <a href="/v1/openapi.json">openapi.json</a> is for tools.</p>
 <pre><code>curl -X POST ${url}/v1/auth/create-account</code></pre>

@@ -49,6 +49,8 @@ interface Stage {
   readonly states: State[];
   /** The network is back. */
   wake(): void;
+  /** Nobody looks at the page. */
+  sleep(): void;
   /** Settles when `condition` holds, looking after every event that the SDK causes. */
   until(condition: () => boolean): Promise<void>;
 }
@@ -59,6 +61,7 @@ function stageOf(site: Partial<EaselOptions>, around: Partial<FeedSurroundings> 
   const streams: ScriptedStream[] = [];
   const states: State[] = [];
   const wakers: (() => void)[] = [];
+  const sleepers: (() => void)[] = [];
   const easel = createEasel(
     { artifactId: ID, ...site },
     {
@@ -71,6 +74,7 @@ function stageOf(site: Partial<EaselOptions>, around: Partial<FeedSurroundings> 
         return stream;
       },
       onWake: (run) => void wakers.push(run),
+      onSleep: (run) => void sleepers.push(run),
       ...around,
     },
   );
@@ -78,7 +82,15 @@ function stageOf(site: Partial<EaselOptions>, around: Partial<FeedSurroundings> 
   const until = async (condition: () => boolean) => {
     while (!condition()) await new Promise((resolve) => setImmediate(resolve));
   };
-  return { easel, waitsMs, streams, states, wake: () => wakers.forEach((run) => void run()), until };
+  return {
+    easel,
+    waitsMs,
+    streams,
+    states,
+    wake: () => wakers.forEach((run) => void run()),
+    until,
+    sleep: () => sleepers.forEach((run) => void run()),
+  };
 }
 
 function thrown(promise: Promise<unknown>): Promise<unknown> {
@@ -309,6 +321,28 @@ describe('watching', () => {
     wake();
     expect(streams.map(({ url }) => new URL(url).searchParams.get('since'))).toEqual([null, '9']);
     expect(states).toEqual(['connecting', 'live', 'connecting', 'live', 'connecting']);
+  });
+
+  it('gives its connection up while nobody looks, and makes up for what it missed', async () => {
+    const { baseUrl } = await serverOf(loaded(1, 1));
+    const { easel, streams, states, wake, sleep, until } = stageOf({ baseUrl });
+    const told: unknown[] = [];
+    sleep();
+    easel.json.watch('k', (value) => told.push(value));
+    await until(() => streams.length === 1);
+    streams[0]?.send('hello', { seq: 9 });
+    await until(() => told.length === 1);
+    sleep();
+    expect([streams[0]?.readyState, easel.state]).toEqual([2, 'connecting']);
+    wake();
+    expect(streams[1]?.url).toContain('since=9');
+    streams[1]?.send('hello', { seq: 10 });
+    streams[1]?.send('change', change(10, 2, 2));
+    await until(() => told.length === 2);
+    expect([told, states]).toEqual([
+      [1, 2],
+      ['connecting', 'live', 'connecting', 'live'],
+    ]);
   });
 
   it('ends where the page may not read', async () => {

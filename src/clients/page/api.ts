@@ -149,7 +149,7 @@ export interface Blobs {
 }
 
 /**
- * `idle`: nothing is watched. `connecting`: changes do not arrive now, they will be made up for. `live`: at once. `polling`: every few seconds,
+ * `idle`: nothing is watched. `connecting`: changes do not arrive now (the network is away, or nobody has looked at the page for 20 s), they will be made up for. `live`: at once. `polling`: every few seconds,
  * where the way to the server does not let events through. `refused`: the page may not read (any more); nothing more will come.
  */
 export type State = 'idle' | 'connecting' | 'live' | 'polling' | 'refused';

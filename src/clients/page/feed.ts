@@ -31,6 +31,8 @@ export interface FeedSurroundings extends Surroundings {
   readonly openStream: ((url: string) => EventStream) | undefined;
   /** Calls `run` whenever the network is back or the page is shown again. */
   readonly onWake: (run: () => void) => void;
+  /** Calls `run` when nobody has looked at the page for a while. */
+  readonly onSleep: (run: () => void) => void;
 }
 
 interface Watching {
@@ -74,6 +76,12 @@ export class ChangeFeed {
     this.#onError = onError;
     around.onWake(() => {
       if (this.state === 'connecting' || this.state === 'polling') this.#open();
+    });
+    // Browsers open six connections to a host: pages in forgotten tabs must not hold them all.
+    around.onSleep(() => {
+      if (this.state === 'idle' || this.state === 'refused') return;
+      this.#close();
+      this.#become('connecting');
     });
   }
 

@@ -45,6 +45,8 @@ export function start(site: api.EaselOptions): api.Easel {
   return createEasel({ ...site, artifactId: script?.dataset.artifact ?? site.artifactId }, browser());
 }
 
+const HIDDEN_MS = 20_000;
+
 function browser(): FeedSurroundings {
   return {
     fetch: (input, init) => fetch(input, init),
@@ -54,6 +56,14 @@ function browser(): FeedSurroundings {
     onWake: (run) => {
       addEventListener('online', run);
       addEventListener('pageshow', ({ persisted }) => persisted && run());
+      document.addEventListener('visibilitychange', () => document.hidden || run());
+    },
+    onSleep: (run) => {
+      let timer: ReturnType<typeof setTimeout>;
+      document.addEventListener('visibilitychange', () => {
+        clearTimeout(timer);
+        if (document.hidden) timer = setTimeout(run, HIDDEN_MS);
+      });
     },
   };
 }
