@@ -42,6 +42,11 @@ export const ERRORS = {
     hint: 'POST …/blobs/upload gives a new one for 15 minutes.',
   },
   TOO_MANY_ROWS: { status: 400, message: 'The filter matches too many rows.', hint: 'Narrow the filter and repeat the call for the rest.' },
+  QUERY_TOO_EXPENSIVE: {
+    status: 400,
+    message: 'The query takes too long.',
+    hint: 'Name the columns that it filters and sorts by as indexed in PUT …/_schema, or narrow the filter.',
+  },
   NOT_DELETED: { status: 400, message: 'The artifact is not in the trash.' },
   NO_VERSION: { status: 400, message: 'The artifact has no version for this.', hint: 'Publish a version first.' },
   UNAUTHORIZED: {

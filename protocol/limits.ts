@@ -79,6 +79,11 @@ export const LIMITS = {
   aggregateGroupsMax: 1000,
   groupFieldsMax: 5,
   metricsMax: 20,
+  // POST …/import; and how many lines it names before it gives up
+  tableImportBytesMax: 50 * MB,
+  importFailuresMax: 100,
+  // Fields of all rows of a CSV together: INVALID_REQUEST
+  csvColumnsMax: 500,
   // One read of a table in the database: QUERY_TOO_EXPENSIVE
   tableReadMsMax: 2000,
   // Reads of tables at once on one node, and of one artifact; what waits beyond is UNAVAILABLE

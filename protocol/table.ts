@@ -7,6 +7,7 @@ import { changes } from './endpoints/changes.ts';
 import { jsonKeys } from './endpoints/json-keys.ts';
 import { operations } from './endpoints/operations.ts';
 import { pageSdk } from './endpoints/page-sdk.ts';
+import { tableQueries } from './endpoints/table-queries.ts';
 import { tables } from './endpoints/tables.ts';
 import { versions } from './endpoints/versions.ts';
 
@@ -17,6 +18,7 @@ export const endpoints = {
   ...versions,
   ...jsonKeys,
   ...tables,
+  ...tableQueries,
   ...blobs,
   ...batches,
   ...changes,

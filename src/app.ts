@@ -28,6 +28,8 @@ import { pageSdkHandlers } from './services/page-sdk.ts';
 import { previewLinkHandlers } from './services/preview-links.ts';
 import { publishHandlers } from './services/publish/handlers.ts';
 import { sweep } from './services/sweep.ts';
+import { tableQueryHandlers } from './services/tables/queries.ts';
+import { TableReads } from './services/tables/reads.ts';
 import { tableHandlers } from './services/tables/writes.ts';
 import { tokenHandlers } from './services/token-handlers.ts';
 import { TokenService } from './services/tokens.ts';
@@ -118,7 +120,7 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
   const edge = await startEdge({
     settings,
     config: (port) => Object.assign(config, deriveConfig(settings, port)),
-    handlers: serviceHandlers({ ...deps, spool, pageSdk }, tokens, runtime, hub),
+    handlers: serviceHandlers({ ...deps, spool, pageSdk, reads: new TableReads(database.tableSql) }, tokens, runtime, hub),
     atomic: (turns) => atomicHandlers(deps, turns),
     tokens,
     heads,
@@ -153,7 +155,7 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
 }
 
 function serviceHandlers(
-  deps: ServiceDeps & { readonly spool: Spool; readonly pageSdk: PageSdk },
+  deps: ServiceDeps & { readonly spool: Spool; readonly pageSdk: PageSdk; readonly reads: TableReads },
   tokens: TokenService,
   runtime: ActorRuntime,
   hub: ChangeHub,
@@ -172,6 +174,7 @@ function serviceHandlers(
     ...changeHandlers({ ...deps, hub }),
     ...jsonKeyHandlers({ runtime }),
     ...tableHandlers({ runtime, sql: deps.sql }),
+    ...tableQueryHandlers({ runtime, reads: deps.reads }),
   };
 }
 

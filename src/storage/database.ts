@@ -1,6 +1,7 @@
 /** Opens the database that the settings name, embedded or a server, with its schema up to date. */
 import { fileURLToPath } from 'node:url';
 import type { Log } from '../../actors/ports.ts';
+import { LIMITS } from '../../protocol/limits.ts';
 import type { Settings } from '../config.ts';
 import { startEmbedded } from './embedded.ts';
 import { migrate } from './migrations.ts';
@@ -8,6 +9,11 @@ import { connect, type Sql, type SqlTarget } from './sql.ts';
 
 export interface Database {
   readonly sql: Sql;
+  /**
+   * A client for reads that callers shape, each of at most `tableReadMsMax` (a server ends it then; the embedded database cannot).
+   * They have connections of their own, so that many of them keep nothing else waiting.
+   */
+  readonly tableSql: Sql;
   readonly embedded: boolean;
   /**
    * A client of one connection for the journal, so that no other query can keep a commit waiting.
@@ -42,8 +48,8 @@ export async function openDatabase(settings: DatabaseSettings, log: Log, files: 
   const embedded = settings.DATABASE_URL ? null : await startEmbedded(settings.DATA_DIR, files.workerFile, files.templateDir);
   const target: SqlTarget = embedded ? { socketPath: embedded.socketPath } : { url: settings.DATABASE_URL ?? '' };
   const clients = new Set<Sql>();
-  const open = (connectionsMax: number) => {
-    const client = connect(target, connectionsMax);
+  const open = (connectionsMax: number, statementMsMax?: number) => {
+    const client = connect(target, connectionsMax, statementMsMax);
     clients.add(client);
     return client;
   };
@@ -59,7 +65,8 @@ export async function openDatabase(settings: DatabaseSettings, log: Log, files: 
     const sql = open(settings.DATABASE_POOL);
     await migrate(sql, files.migrationsDir);
     log.info({ embedded: embedded !== null, ms: Math.round(performance.now() - startedMs) }, 'database open');
-    return { sql, embedded: embedded !== null, journalSql, lost: embedded?.lost ?? new Promise(() => undefined), close };
+    const tableSql = open(LIMITS.tableReadsMax, LIMITS.tableReadMsMax);
+    return { sql, tableSql, embedded: embedded !== null, journalSql, lost: embedded?.lost ?? new Promise(() => undefined), close };
   } catch (error) {
     await close();
     throw error;

@@ -12,7 +12,8 @@ const CONNECT_TIMEOUT_S = 10;
 /** A query of ours takes milliseconds; one that takes this long holds locks that others wait for. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
-export function connect(target: SqlTarget, connectionsMax: number): Sql {
+/** `statementMsMax`: for statements that callers shape; a server ends them after that and never compiles them, which would cost more than it saves. */
+export function connect(target: SqlTarget, connectionsMax: number, statementMsMax?: number): Sql {
   const options = {
     max: connectionsMax,
     connect_timeout: CONNECT_TIMEOUT_S,
@@ -27,7 +28,8 @@ export function connect(target: SqlTarget, connectionsMax: number): Sql {
     ...options,
     connection: {
       application_name: 'easel',
-      statement_timeout: STATEMENT_TIMEOUT_MS,
+      statement_timeout: statementMsMax ?? STATEMENT_TIMEOUT_MS,
+      ...(statementMsMax !== undefined && { jit: false }),
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     },
   });

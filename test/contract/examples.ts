@@ -169,6 +169,35 @@ export const EXAMPLES: { readonly [I in EndpointId]: (world: World) => ExampleCa
   'data.changes': (world) => ({ ...data(world), query: { since: '0', types: 'json,tables' }, headers: { accept: 'application/json' } }),
   'tables.list': data,
   'tables.insert': (world) => ({ ...table(world), query: { onConflict: 'name', merge: 'true' }, body: { rows: [{ name: 'Ada' }] } }),
+  'tables.rows': async (world) => {
+    await row(world);
+    return { ...table(world), query: { filter: '{"visits":{"$gte":1}}', sort: '-createdAt,name', fields: 'name', limit: '10', count: 'true' } };
+  },
+  'tables.query': async (world) => {
+    await row(world);
+    return { ...table(world), body: { filter: { name: 'Ada' }, sort: ['name'], select: ['name', 'visits'], count: true } };
+  },
+  'tables.count': async (world) => {
+    await row(world);
+    return { ...table(world), body: { filter: { name: 'Ada' } } };
+  },
+  'tables.distinct': async (world) => {
+    await row(world);
+    return { ...table(world), body: { field: 'name' } };
+  },
+  'tables.aggregate': async (world) => {
+    await row(world);
+    return { ...table(world), body: { groupBy: ['name'], metrics: [{ fn: 'sum', field: 'visits', as: 'visits' }] } };
+  },
+  'tables.export': async (world) => {
+    await row(world);
+    return table(world);
+  },
+  'tables.import': (world) => ({
+    ...table(world),
+    body: Buffer.from('name,visits\r\nAda,1\r\n'),
+    headers: { 'content-type': 'text/csv' },
+  }),
   'tables.getRow': row,
   'tables.patchRow': async (world) => ({ ...(await row(world)), body: { visits: 2 } }),
   'tables.deleteRow': row,
