@@ -4,6 +4,7 @@ import { LIMITS } from '../protocol/limits.ts';
 import type { StoredRow } from './ports.ts';
 import { ownFields, type RowFields } from './row-fields.ts';
 import type { Table } from './table.ts';
+import { Seat } from './table-access.ts';
 import { type MayWrite, merged, readHolders, type TableOperation, uniqueColumns, valuesOf } from './table-operations.ts';
 import { KnownRows, TablePlan } from './table-plan.ts';
 import type { TablesPart } from './tables-part.ts';
@@ -11,8 +12,8 @@ import type { TablesPart } from './tables-part.ts';
 /** `look` sees everything that was done to the table before, committed. It must end by itself: writers wait for it. */
 export abstract class HeldOperation<L, T> implements TableOperation<T> {
   protected readonly name: string;
-  #held: Table | undefined;
-  #seen: { readonly look: L } | undefined;
+  readonly #seat = new Seat(true);
+  #seen: { readonly table: Table; readonly look: L } | undefined;
 
   constructor(table: string) {
     this.name = table;
@@ -22,13 +23,9 @@ export abstract class HeldOperation<L, T> implements TableOperation<T> {
     const table = tables.find(this.name);
     // Left unread where the turn will refuse or has nothing to look at.
     if (table === undefined) return undefined;
-    if (this.#held === table && this.#seen !== undefined) return undefined;
-    const busy = table.whenFree(this);
+    const busy = this.#seat.take(table);
     if (busy !== undefined) return busy;
-    this.close();
-    table.hold(this);
-    this.#held = table;
-    return this.#look(tables, table);
+    return this.#seen?.table === table ? undefined : this.#look(tables, table);
   }
 
   run({ tables }: { readonly tables: TablesPart }): T {
@@ -36,9 +33,7 @@ export abstract class HeldOperation<L, T> implements TableOperation<T> {
   }
 
   close(): void {
-    this.#held?.release(this);
-    this.#held = undefined;
-    this.#seen = undefined;
+    this.#seat.leave();
   }
 
   /** Of the table as it is committed. */
@@ -49,8 +44,7 @@ export abstract class HeldOperation<L, T> implements TableOperation<T> {
 
   async #look(tables: TablesPart, table: Table): Promise<void> {
     await tables.settled();
-    const look = await this.look(tables, table);
-    if (this.#held === table) this.#seen = { look };
+    this.#seen = { table, look: await this.look(tables, table) };
   }
 }
 

@@ -59,7 +59,15 @@ export type TableChange =
       /** Of the columns that the schema calls indexed or unique; replaces what was there for this row. */
       readonly indexed: readonly (readonly [column: string, value: IndexedValue])[];
     }
-  | { readonly kind: 'row.delete'; readonly table: string; readonly rowId: string; readonly rowCount: number; readonly atMs: number };
+  | {
+      readonly kind: 'row.delete';
+      readonly table: string;
+      readonly rowId: string;
+      /** As its `row.put` had it. */
+      readonly createdSeq: number;
+      readonly rowCount: number;
+      readonly atMs: number;
+    };
 
 export type BlobChange =
   | {

@@ -5,6 +5,7 @@ import { mergePatch } from './json-merge.ts';
 import type { IndexedValue, StoredRow } from './ports.ts';
 import { fieldOf, indexedValue, ownFields, type RowFields, unstorable } from './row-fields.ts';
 import type { Table } from './table.ts';
+import { Seat } from './table-access.ts';
 import { KnownRows, TablePlan } from './table-plan.ts';
 import type { TablesPart } from './tables-part.ts';
 
@@ -39,6 +40,7 @@ export class InsertRows implements TableOperation<Inserted> {
   readonly #name: string;
   readonly #rows: readonly RowFields[];
   readonly #options: InsertOptions;
+  readonly #seat = new Seat(false);
   readonly #known = new KnownRows();
 
   constructor(table: string, rows: readonly RowFields[], options: InsertOptions) {
@@ -50,7 +52,7 @@ export class InsertRows implements TableOperation<Inserted> {
   prepare({ tables }: { readonly tables: TablesPart }): Promise<void> | undefined {
     const table = tables.find(this.#name);
     if (table === undefined) return undefined;
-    const busy = table.whenFree();
+    const busy = this.#seat.take(table);
     if (busy !== undefined) return busy;
     const { onConflict } = this.#options;
     const columns = uniqueColumns(table);
@@ -83,6 +85,7 @@ export class InsertRows implements TableOperation<Inserted> {
   }
 
   close(): void {
+    this.#seat.leave();
     this.#known.close();
   }
 
@@ -152,12 +155,41 @@ export interface RowWrite extends Conditions {
   readonly mayWrite: MayWrite;
 }
 
+/** Takes a table away with all its rows. Answers how many there were. */
+export class DropTable implements TableOperation<number> {
+  readonly #name: string;
+  readonly #mayWrite: MayWrite;
+  readonly #seat = new Seat(false);
+
+  constructor(table: string, mayWrite: MayWrite) {
+    this.#name = table;
+    this.#mayWrite = mayWrite;
+  }
+
+  prepare({ tables }: { readonly tables: TablesPart }): Promise<void> | undefined {
+    const table = tables.find(this.#name);
+    return table && this.#seat.take(table);
+  }
+
+  run({ tables }: { readonly tables: TablesPart }): number {
+    const table = tables.get(this.#name);
+    this.#mayWrite(table);
+    tables.drop(this.#name);
+    return table.rowCount;
+  }
+
+  close(): void {
+    this.#seat.leave();
+  }
+}
+
 /** Changes one row by a merge patch. */
 export class PatchRow implements TableOperation<StoredRow> {
   readonly #name: string;
   readonly #rowId: string;
   readonly #changes: RowFields;
   readonly #options: RowWrite;
+  readonly #seat = new Seat(false);
   readonly #known = new KnownRows();
 
   constructor(table: string, rowId: string, changes: RowFields, options: RowWrite) {
@@ -170,7 +202,7 @@ export class PatchRow implements TableOperation<StoredRow> {
   prepare({ tables }: { readonly tables: TablesPart }): Promise<void> | undefined {
     const table = tables.find(this.#name);
     if (table === undefined) return undefined;
-    const busy = table.whenFree();
+    const busy = this.#seat.take(table);
     if (busy !== undefined) return busy;
     if (this.#known.isOf(table)) return undefined;
     const columns = uniqueColumns(table).filter((column) => Object.hasOwn(this.#changes, column));
@@ -194,6 +226,7 @@ export class PatchRow implements TableOperation<StoredRow> {
   }
 
   close(): void {
+    this.#seat.leave();
     this.#known.close();
   }
 }
@@ -202,6 +235,7 @@ export class DeleteRow implements TableOperation<void> {
   readonly #name: string;
   readonly #rowId: string;
   readonly #options: RowWrite;
+  readonly #seat = new Seat(false);
   readonly #known = new KnownRows();
 
   constructor(table: string, rowId: string, options: RowWrite) {
@@ -213,7 +247,7 @@ export class DeleteRow implements TableOperation<void> {
   prepare({ tables }: { readonly tables: TablesPart }): Promise<void> | undefined {
     const table = tables.find(this.#name);
     if (table === undefined) return undefined;
-    const busy = table.whenFree();
+    const busy = this.#seat.take(table);
     if (busy !== undefined) return busy;
     if (table.remembered(this.#rowId) !== undefined || this.#known.isOf(table)) return undefined;
     return readRow(this.#known, tables, table, this.#rowId);
@@ -229,6 +263,7 @@ export class DeleteRow implements TableOperation<void> {
   }
 
   close(): void {
+    this.#seat.leave();
     this.#known.close();
   }
 }

@@ -3,6 +3,7 @@ import { Failure } from '../protocol/errors.ts';
 import type { TableSchema } from '../protocol/schemas/table.ts';
 import type { IndexedValue, StoredRow } from './ports.ts';
 import { type Indexed, indexedValues } from './row-fields.ts';
+import { TableAccess } from './table-access.ts';
 
 /** A row, or that it was deleted (`row` null), as of change `seq`. */
 interface Remembered {
@@ -34,12 +35,12 @@ export class Table {
   rowCount: number;
   updatedAtMs: number;
 
+  readonly access = new TableAccess();
   readonly #rows = new Map<string, Remembered>();
   /** Which of the rows in memory holds a value, for each unique column. */
   readonly #holders = new Map<string, Map<IndexedValue, string>>();
   readonly #marks = new Set<ReadMark>();
   #bytes = TABLE_BYTES;
-  #hold: { readonly by: object; readonly ended: Promise<void>; readonly end: () => void } | undefined;
 
   constructor(of: {
     name: string;
@@ -145,27 +146,6 @@ export class Table {
       this.#forget(rowId);
       if (this.#bytes <= CACHED_BYTES_MAX) return;
     }
-  }
-
-  /** Settles when nobody else keeps the table as it is; undefined when nobody does. */
-  whenFree(by?: object): Promise<void> | undefined {
-    return this.#hold === undefined || this.#hold.by === by ? undefined : this.#hold.ended;
-  }
-
-  /** Until `release` nobody else may change the table. */
-  hold(by: object): void {
-    if (this.#hold !== undefined) throw new Error(`${this.name} is held already`);
-    let end: () => void = () => undefined;
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    this.#hold = { by, ended, end };
-  }
-
-  release(by: object): void {
-    if (this.#hold?.by !== by) return;
-    this.#hold.end();
-    this.#hold = undefined;
   }
 
   #remember(rowId: string, remembered: Remembered): void {

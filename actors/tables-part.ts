@@ -19,12 +19,14 @@ export interface TableInfo {
   readonly rowCount: number;
 }
 
-/** A row as a turn leaves it; null: deleted. */
-export interface RowChange {
-  readonly rowId: string;
-  readonly before: StoredRow | undefined;
-  readonly after: { readonly data: string; readonly indexed: Indexed } | null;
-}
+/** A row as a turn leaves it: made, changed or (`after` null) deleted. */
+export type RowChange =
+  | {
+      readonly rowId: string;
+      readonly before: StoredRow | undefined;
+      readonly after: { readonly data: string; readonly indexed: Indexed };
+    }
+  | { readonly rowId: string; readonly before: StoredRow; readonly after: null };
 
 const PART_BYTES = 200;
 
@@ -136,16 +138,18 @@ export class TablesPart {
     const isNew = changes.every(({ before }) => before === undefined);
     const atMs = isNew ? Math.max(this.#clock.nowMs(), table.updatedAtMs) : this.#nextTimeMs(table);
     const rows: StoredRow[] = [];
-    for (const { rowId, before, after } of changes) {
+    for (const change of changes) {
+      const { rowId, before } = change;
       const seq = this.#ledger.seq + 1;
-      if (after === null) {
+      if (change.after === null) {
         table.rowCount -= 1;
-        this.#ledger.record({ seq, kind: 'row.delete', table: table.name, rowId, rowCount: table.rowCount, atMs });
+        const { createdSeq } = change.before;
+        this.#ledger.record({ seq, kind: 'row.delete', table: table.name, rowId, createdSeq, rowCount: table.rowCount, atMs });
         table.delete(rowId, seq);
         continue;
       }
       if (before === undefined) table.rowCount += 1;
-      const { data, indexed } = after;
+      const { data, indexed } = change.after;
       const row = { rowId, data, seq, createdSeq: before?.createdSeq ?? seq, createdAtMs: before?.createdAtMs ?? atMs, updatedAtMs: atMs };
       this.#ledger.record({ ...row, kind: 'row.put', table: table.name, rowCount: table.rowCount, indexed });
       table.put(row, indexed);

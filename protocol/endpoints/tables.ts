@@ -25,6 +25,8 @@ const rowChanges = z.unknown().meta({
   description: 'A merge patch (RFC 7396) of the fields: null removes one. id, createdAt and updatedAt are ignored.',
   type: 'object',
 });
+const filter = z.unknown().meta({ description: 'Which rows, as in a query.', type: 'object' });
+const counted = (name: 'updated' | 'deleted') => enveloped(z.object({ [name]: z.number().int() }));
 
 /** Tables: what writes them. Source: contract.md §5. */
 export const tables = {
@@ -70,6 +72,34 @@ export const tables = {
       'ROW_NOT_FOUND',
       'FORBIDDEN',
     ],
+  }),
+  'tables.updateMany': endpoint({
+    method: 'PATCH',
+    path: '/v1/data/{artifactId}/tables/{table}',
+    group: 'tables',
+    summary: `Changes every row that matches, all or none; at most ${LIMITS.rowsByFilterMax}.`,
+    access: write,
+    limit: 'data',
+    params,
+    body: { kind: 'json', schema: z.strictObject({ filter, changes: rowChanges }), bytesMax: LIMITS.bodyBytesMax },
+    replies: { ok: { status: 200, body: counted('updated') } },
+    errors: ['INVALID_TABLE_NAME', 'TABLE_NOT_FOUND', 'INVALID_FILTER', 'TOO_MANY_ROWS', 'ROW_TOO_LARGE', 'DUPLICATE_VALUE', 'FORBIDDEN'],
+  }),
+  'tables.deleteMany': endpoint({
+    method: 'DELETE',
+    path: '/v1/data/{artifactId}/tables/{table}',
+    group: 'tables',
+    summary: `Deletes every row that matches, all or none; at most ${LIMITS.rowsByFilterMax}. With confirm=true it drops the table (owner and editors).`,
+    access: write,
+    limit: 'data',
+    params,
+    query: z.object({ confirm: z.stringbool().default(false).meta({ description: 'drop the table; then there is no body' }) }),
+    body: { kind: 'json', schema: z.strictObject({ filter: filter.optional() }), bytesMax: LIMITS.bodyBytesMax, optional: true },
+    replies: {
+      ok: { status: 200, body: counted('deleted') },
+      dropped: { status: 200, body: enveloped(z.object({ dropped: z.literal(true), deleted: z.number().int() })) },
+    },
+    errors: ['INVALID_TABLE_NAME', 'TABLE_NOT_FOUND', 'INVALID_FILTER', 'TOO_MANY_ROWS', 'FORBIDDEN'],
   }),
   'tables.getRow': endpoint({
     method: 'GET',

@@ -34,7 +34,7 @@ export function postgresArtifactStore(sql: Sql): ArtifactStore {
 
     readRows: (artifactId, table, rowIds) => sql<StoredRow[]>`
       select ${rowColumns(sql)} from table_row r
-      where r.artifact_id = ${artifactId} and r.table_name = ${table} and r.row_id = any(${[...rowIds]}::text[])`,
+      where r.artifact_id = ${artifactId} and r.row_id = any(${[...rowIds]}::text[]) and ${inTable(sql, table)}`,
 
     readHolders: (artifactId, wanted) => (wanted.isIndexed ? readIndexed(sql, artifactId, wanted) : readUnindexed(sql, artifactId, wanted)),
   };
@@ -77,6 +77,11 @@ export function rowColumns(sql: Sql) {
   return sql`r.row_id as "rowId", r.data::text as data, r.created_seq as "createdSeq", r.seq, r.created_at_ms as "createdAtMs", r.updated_at_ms as "updatedAtMs"`;
 }
 
+/** Said so that no index can begin with it: rows are to be found by their ids and not by going through their table. */
+function inTable(sql: Sql, table: string) {
+  return sql`r.table_name || '' = ${table}`;
+}
+
 function readIndexed(sql: Sql, artifactId: ArtifactId, { table, column, values, rowsMax }: HolderQuery) {
   const numbers = values.filter((value) => typeof value === 'number');
   const texts = values.filter((value) => typeof value !== 'number');
@@ -89,7 +94,7 @@ function readIndexed(sql: Sql, artifactId: ArtifactId, { table, column, values, 
       where artifact_id = ${artifactId} and table_name = ${table} and column_name = ${column} and kind <> 'n'
         and (txt, kind) in (select * from unnest(${texts.map(String)}::text[], ${texts.map(kindOf)}::"char"[]))
       limit ${rowsMax}
-    ) as i join table_row r on r.artifact_id = ${artifactId} and r.table_name = ${table} and r.row_id = i.row_id`;
+    ) as i join table_row r on r.artifact_id = ${artifactId} and r.row_id = i.row_id and ${inTable(sql, table)}`;
 }
 
 function readUnindexed(sql: Sql, artifactId: ArtifactId, { table, column, values, rowsMax }: HolderQuery) {

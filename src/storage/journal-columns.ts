@@ -50,7 +50,7 @@ export class JournalColumns {
     created: [] as number[],
     updated: [] as number[],
   };
-  readonly rowDeletes = { artifacts: [] as number[], tables: [] as string[], ids: [] as string[] };
+  readonly rowDeletes = { artifacts: [] as number[], tables: [] as string[], ids: [] as string[], createdSeqs: [] as number[] };
   readonly indexPuts = {
     artifacts: [] as number[],
     tables: [] as string[],
@@ -170,6 +170,7 @@ export class JournalColumns {
       this.rowDeletes.artifacts.push(artifact);
       this.rowDeletes.tables.push(change.table);
       this.rowDeletes.ids.push(change.rowId);
+      this.rowDeletes.createdSeqs.push(change.createdSeq);
       this.#bury(artifact, change, change.table, change.rowId);
       return;
     }

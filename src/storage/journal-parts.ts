@@ -72,10 +72,12 @@ export function rowParts(sql: Sql, { rowPuts: p, rowDeletes: d }: JournalColumns
         data = excluded.data, seq = excluded.seq, updated_at_ms = excluded.updated_at_ms
     )`;
   if (d.ids.length === 0) return p.ids.length === 0 ? sql`` : puts;
+  // By both names of a row, so that each of the two indexes that begin with the table finds just that row, whichever is taken.
   return sql`${p.ids.length === 0 ? sql`` : puts}, row_deleted as (
-      delete from table_row using unnest(${d.artifacts}::bigint[], ${d.tables}::text[], ${d.ids}::text[]) as d (artifact, tab, row_id)
+      delete from table_row
+      using unnest(${d.artifacts}::bigint[], ${d.tables}::text[], ${d.ids}::text[], ${d.createdSeqs}::bigint[]) as d (artifact, tab, row_id, created_seq)
       join owned on owned.artifact = d.artifact
-      where table_row.artifact_id = owned.id and table_row.table_name = d.tab and table_row.row_id = d.row_id
+      where table_row.artifact_id = owned.id and table_row.table_name = d.tab and table_row.row_id = d.row_id and table_row.created_seq = d.created_seq
     )`;
 }
 

@@ -198,6 +198,14 @@ export const EXAMPLES: { readonly [I in EndpointId]: (world: World) => ExampleCa
     body: Buffer.from('name,visits\r\nAda,1\r\n'),
     headers: { 'content-type': 'text/csv' },
   }),
+  'tables.updateMany': async (world) => {
+    await row(world);
+    return { ...table(world), body: { filter: { visits: { $gte: 1 } }, changes: { visits: 0 } } };
+  },
+  'tables.deleteMany': async (world) => {
+    await row(world);
+    return { ...table(world), body: { filter: { name: 'Ada' } } };
+  },
   'tables.getRow': row,
   'tables.patchRow': async (world) => ({ ...(await row(world)), body: { visits: 2 } }),
   'tables.deleteRow': row,

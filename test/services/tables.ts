@@ -20,7 +20,8 @@ export class Tables {
   }
 
   static async make(easel: TestEasel, body: object = {}): Promise<Tables> {
-    const owner = await easel.newUser();
+    // Of a plan that may publish openly.
+    const owner = await easel.newUser('pro');
     return new Tables(easel, owner, (await published(easel, owner, body)).id);
   }
 

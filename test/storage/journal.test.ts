@@ -40,11 +40,12 @@ const rowPut = (seq: number, rowId: string, data: string, more: { of?: number; c
     rowCount: more.count ?? 1,
     indexed: more.indexed ?? [],
   }) satisfies Change;
-const rowDelete = (seq: number, rowId: string, rowCount: number): Change => ({
+const rowDelete = (seq: number, rowId: string, createdSeq: number, rowCount: number): Change => ({
   seq,
   kind: 'row.delete',
   table: 't',
   rowId,
+  createdSeq,
   rowCount,
   atMs: 3000 + seq,
 });
@@ -196,14 +197,20 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
   it('[tables] keeps only the last change of a row, in one commit and over several', async () => {
     const { id, batch } = await owned();
     await journal.commit([
-      batch(tablePut(1, 't'), rowPut(2, 'a', '{"v":1}'), rowPut(3, 'a', '{"v":2}', { of: 2 }), rowPut(4, 'b', '{}'), rowDelete(5, 'b', 1)),
+      batch(
+        tablePut(1, 't'),
+        rowPut(2, 'a', '{"v":1}'),
+        rowPut(3, 'a', '{"v":2}', { of: 2 }),
+        rowPut(4, 'b', '{}'),
+        rowDelete(5, 'b', 4, 1),
+      ),
     ]);
     await journal.commit([batch(rowPut(6, 'a', '{"v":3}', { of: 2 }), rowPut(7, 'c', '{}', { count: 2 }))]);
     expect(await rowsOf(id)).toEqual([
       { row_id: 'a', data: { v: 3 }, created_seq: 2, seq: 6, created_at_ms: 1002, updated_at_ms: 2006 },
       { row_id: 'c', data: {}, created_seq: 7, seq: 7, created_at_ms: 1007, updated_at_ms: 2007 },
     ]);
-    await journal.commit([batch(rowDelete(8, 'a', 1))]);
+    await journal.commit([batch(rowDelete(8, 'a', 2, 1))]);
     expect((await rowsOf(id)).map((row) => row.row_id)).toEqual(['c']);
     expect((await store().load(id))?.tables).toMatchObject([{ rowCount: 1, updatedAtMs: 3008 }]);
   });
@@ -251,7 +258,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
       { row_id: 'a', column_name: 'b', kind: 'b', num: null, txt: 'true' },
       { row_id: 'a', column_name: 's', kind: 's', num: null, txt: '' },
     ]);
-    await journal.commit([batch(rowDelete(6, 'a', 1))]);
+    await journal.commit([batch(rowDelete(6, 'a', 2, 1))]);
     expect(await indexOf(id)).toEqual([]);
   });
 
@@ -286,9 +293,9 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
   it('[tombstones] remembers every deletion that can be seen from outside', async () => {
     const { id, batch } = await owned();
     await journal.commit([batch(put(1, 'k', '1'), tablePut(2, 't'), rowPut(3, 'a', '{}'), rowPut(4, 'b', '{}', { count: 2 }))]);
-    await journal.commit([batch(remove(5, 'k'), put(6, 'k', '2'), rowDelete(7, 'a', 1))]);
+    await journal.commit([batch(remove(5, 'k'), put(6, 'k', '2'), rowDelete(7, 'a', 3, 1))]);
     await journal.commit([
-      batch(remove(8, 'k'), rowDelete(9, 'b', 0), drop(10, 't'), { seq: 11, kind: 'blob.delete', blobId: 'x', atMs: 12 }),
+      batch(remove(8, 'k'), rowDelete(9, 'b', 4, 0), drop(10, 't'), { seq: 11, kind: 'blob.delete', blobId: 'x', atMs: 12 }),
     ]);
     expect(await tombstonesOf(id)).toEqual([
       { seq: 7, kind: 'row.delete', name: 't', row_id: 'a', at_ms: 3007 },

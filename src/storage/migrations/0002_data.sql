@@ -23,7 +23,8 @@ create table table_row (
   seq bigint not null,
   created_at_ms bigint not null,
   updated_at_ms bigint not null,
-  primary key (artifact_id, table_name, row_id)
+  -- Ids before names: without statistics, or with those of very unequal tables, the planner would take the order for as good a way to one row.
+  primary key (artifact_id, row_id, table_name)
 );
 create unique index table_row_order on table_row (artifact_id, table_name, created_seq);
 create index table_row_seq on table_row (artifact_id, seq);
