@@ -1,0 +1,132 @@
+/**
+ * Every endpoint under `/v1/data` against the built program: no request makes it fail, hang or grow.
+ * FUZZ_REQUESTS and FUZZ_SEED change how many are sent and which. Memory is judged from 50 000 requests on.
+ */
+import { expect, test } from 'vitest';
+import { ERRORS } from '../../protocol/errors.ts';
+import { errorCodesOf } from '../../protocol/openapi.ts';
+import { endpoints } from '../../protocol/table.ts';
+import { createServerDatabase, temporaryDir } from '../support/database.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { describeWith } from '../support/services.ts';
+import { publishTargets, type Target } from '../support/writers.ts';
+import { type FuzzRequest, fuzzRequests } from './requests.ts';
+
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2000);
+const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
+const CONNECTIONS = 16;
+/** Nothing that is asked here takes so long. */
+const HANG_MS = 20_000;
+const MEMORY_JUDGED_FROM = 50_000;
+/** Of the resident memory between the first fifth and the last, beyond what a collector leaves lying about. */
+const GROWTH_BYTES_MAX = 48 * 1024 * 1024;
+/** A tenth of the calls that an artifact may get meanwhile; of one account no more may be published in an hour. */
+const CALLS_PER_ARTIFACT = 500;
+const PUBLISHED_PER_ACCOUNT = 50;
+
+interface Outcome {
+  readonly statuses: Map<number, number>;
+  readonly problems: string[];
+  readonly residentBytes: number[];
+}
+
+async function publish(program: Program, count: number): Promise<readonly Target[]> {
+  const targets: Target[] = [];
+  while (targets.length < count) targets.push(...(await publishTargets(program, Math.min(PUBLISHED_PER_ACCOUNT, count - targets.length))));
+  return targets;
+}
+
+async function residentBytes(program: Program): Promise<number> {
+  const text = await (await fetch(`${program.baseUrl}/metrics`)).text();
+  return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
+}
+
+/** What is wrong with the answer, or undefined. */
+async function send(program: Program, request: FuzzRequest, target: Target, outcome: Outcome): Promise<string | undefined> {
+  const headers = new Headers(request.headers);
+  if (request.asOwner) headers.set('authorization', `Bearer ${target.token}`);
+  const body = request.body === undefined ? {} : { body: new Uint8Array(request.body) };
+  const url = program.baseUrl + request.path.replace('{artifact}', target.artifactId);
+  const reply = await fetch(url, { method: request.method, headers, ...body, signal: AbortSignal.timeout(HANG_MS) });
+  outcome.statuses.set(reply.status, (outcome.statuses.get(reply.status) ?? 0) + 1);
+  if (reply.headers.get('content-type')?.startsWith('text/event-stream')) {
+    await reply.body?.cancel();
+    return undefined;
+  }
+  const text = await reply.text();
+  if (reply.status >= 500) return `${reply.status} ${text}`;
+  if (reply.status < 400 || text === '') return undefined;
+  const { code } = JSON.parse(text) as { code: keyof typeof ERRORS };
+  if (ERRORS[code]?.status !== reply.status) return `${reply.status} with ${code}`;
+  // A name that holds a slash, or nothing, is another path.
+  const isElsewhere = code === 'NOT_FOUND' || code === 'METHOD_NOT_ALLOWED' || !sameRoute(request);
+  return isElsewhere || errorCodesOf(endpoints[request.id]).includes(code) ? undefined : `${code} is not declared`;
+}
+
+/** Whether the path, as a client tidies it up, is still one of this endpoint. */
+function sameRoute({ id, path }: FuzzRequest): boolean {
+  const given = new URL(path.replace('{artifact}', 'a'), 'http://x').pathname.split('/');
+  const declared = endpoints[id].path.split('/');
+  return (
+    given.length === declared.length &&
+    declared.every((segment, at) => (segment.startsWith('{') ? !endpointWords.has(given[at] ?? '') : segment === given[at]))
+  );
+}
+
+const endpointWords = new Set(
+  Object.values(endpoints).flatMap(({ path }) => path.split('/').filter((segment) => segment !== '' && !segment.startsWith('{'))),
+);
+
+async function fuzz(program: Program, targets: readonly Target[]): Promise<Outcome> {
+  const outcome: Outcome = { statuses: new Map(), problems: [], residentBytes: [] };
+  const requests = fuzzRequests(REQUESTS, SEED);
+  let sent = 0;
+  const work = async () => {
+    for (const request of requests) {
+      const number = sent++;
+      const target = targets[number % targets.length] as Target;
+      const problem = await send(program, request, target, outcome).catch((error: unknown) => String(error));
+      if (problem !== undefined) {
+        const { body, ...rest } = request;
+        outcome.problems.push(
+          `${problem}\n  ${JSON.stringify(rest)} ${Buffer.from(body ?? [])
+            .toString('latin1')
+            .slice(0, 300)}`,
+        );
+      }
+      if (number % Math.ceil(REQUESTS / 50) === 0) outcome.residentBytes.push(await residentBytes(program));
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, work));
+  return outcome;
+}
+
+const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+describeWith('postgresUrl')('fuzz', () => {
+  test(`${REQUESTS} requests (seed ${SEED})`, { timeout: 60_000 + REQUESTS * 30 }, async () => {
+    const database = await createServerDatabase();
+    const folder = temporaryDir();
+    const program = await startProgram({ DATA_DIR: folder.path, DATABASE_URL: database.url });
+    try {
+      const targets = await publish(program, Math.ceil(REQUESTS / CALLS_PER_ARTIFACT));
+      const { problems, statuses, residentBytes: resident } = await fuzz(program, targets);
+      expect(problems.slice(0, 5)).toEqual([]);
+      expect(program.stderr()).toBe('');
+      // Both kinds were among them: it did not just knock at a closed door.
+      expect([statuses.has(200), statuses.has(201), statuses.has(400), statuses.has(404)]).toEqual([true, true, true, true]);
+      if (REQUESTS >= MEMORY_JUDGED_FROM) {
+        const fifth = Math.floor(resident.length / 5);
+        const growth = median(resident.slice(-fifth)) - median(resident.slice(fifth, 2 * fifth));
+        process.stdout.write(
+          `${JSON.stringify({ statuses: [...statuses], residentMb: resident.map((bytes) => Math.round(bytes / 2 ** 20)) })}\n`,
+        );
+        expect(growth).toBeLessThan(GROWTH_BYTES_MAX);
+      }
+    } finally {
+      await program.end('SIGTERM');
+      await database.drop();
+      folder.remove();
+    }
+  });
+});
