@@ -47,10 +47,10 @@ export function homePage(baseUrl: string): string {
 <h1>Easel</h1>
 <p class="lead">Publish a folder of HTML and it is live at its own address, with data of its own.</p>
 <h2>Publish a folder</h2>
-<pre><code>npx easel login --server ${url}
+<pre><code>npx easel login --url ${url}
 npx easel publish ./my-site</code></pre>
 <h2>Let the page keep data</h2>
-<p>A published page reads and writes its own JSON keys at <code>/v1/data/&lt;its id&gt;/json/&lt;key&gt;</code> on its own address:</p>
+<p>A published page keeps JSON keys at <code>/v1/data/&lt;its id&gt;/json/&lt;key&gt;</code> on its own address. Who may see a public page may read them; its visitors may write them where the page allows it (<code>allow_anon_write</code>).</p>
 <pre><code>await fetch('/v1/data/art_…/json/score', {
   method: 'PUT',
   headers: { 'Content-Type': 'application/json' },
