@@ -110,7 +110,9 @@ export class Exchange {
     }
     if (payload !== null && this.method !== 'HEAD') response.end(payload, closeAfter);
     else if (closeAfter) response.end('', true);
-    else response.endWithoutBody();
+    // Without a length a client would wait for the body of anything but these; a redirect for example.
+    else if (this.method === 'HEAD' || answer.status === 204 || answer.status === 304) response.endWithoutBody();
+    else response.end('');
     onSent();
   }
 

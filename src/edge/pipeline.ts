@@ -71,10 +71,11 @@ export class Pipeline {
     this.#deps.bodies.begin(exchange);
   }
 
-  #steps(exchange: Exchange, { operation, values }: Routed<Operation>): Answer | Promise<Answer> {
+  #steps(exchange: Exchange, routed: Routed<Operation>): Answer | Promise<Answer> {
+    const { operation } = routed;
     const { access } = operation.endpoint;
     return chain(this.#admission.principal(access, exchange.headers.authorization), (principal) => {
-      const params = operation.readParams(values);
+      const params = routed.params ?? readParams(routed);
       const query = operation.readQuery(exchange.query);
       return chain(this.#admission.admit(access, principal, params), (admitted) => {
         if (admitted.head !== undefined && exchange.corsLines !== '') {
@@ -154,6 +155,12 @@ export class Pipeline {
       return handled(operation, call);
     });
   }
+}
+
+function readParams(routed: Routed<Operation>): Values | undefined {
+  const params = routed.operation.readParams(routed.values);
+  if (params !== undefined) routed.params = Object.freeze(params);
+  return params;
 }
 
 function handled(operation: Operation, call: Call): Answer | Promise<Answer> {
