@@ -9,7 +9,7 @@ import { ARTIFACTS, EASEL, FASTIFY, newAccount, RAW, SERVER_CORE, type Stage, ty
 import { measureIdleActors } from './idle-actors.ts';
 import { chooseGenerator, type GeneratorName, type Load } from './load.ts';
 import { pinningNote, type Server } from './processes.ts';
-import { machine, publishReport, type Table } from './report.ts';
+import { loadText, machine, publishReport, type Table } from './report.ts';
 import { atLeast, atMost, spreadOf, type Verdict, withSpread } from './statistics.ts';
 
 const CONNECTIONS = 64;
@@ -49,7 +49,8 @@ export async function benchHttp(options: HttpOptions): Promise<boolean> {
     await database.drop();
     await rm(folder, { recursive: true, force: true });
   }
-  await publishReport({ suite: options.quick || options.only ? 'http-part' : 'http', method: method(generator), ...findings }, where);
+  const suite = options.quick || options.only ? 'http-part' : 'http';
+  await publishReport({ suite, method: method(generator), ...findings }, { ...where, 'load average after': loadText() });
   return findings.verdicts.every((verdict) => verdict.reached);
 }
 
