@@ -36,6 +36,13 @@ export function machine(): Readonly<Record<string, string>> {
   };
 }
 
+/** A sentence for the report where something else was running before the bench began; empty on a quiet machine. */
+export function disturbance(): string[] {
+  const [minute = 0] = loadavg();
+  if (minute < cpus().length / 2) return [];
+  return ['The machine was busy with other work: rates, latencies and start times here are worse than Easel’s own. Repeat on a quiet one.'];
+}
+
 export function loadText(): string {
   return loadavg()
     .map((load) => load.toFixed(2))
