@@ -125,8 +125,3 @@ export async function cpuUs(pid: number): Promise<number> {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_US;
 }
-
-export async function cpuUsOfAll(pids: readonly number[]): Promise<number> {
-  const times = await Promise.all(pids.map(cpuUs));
-  return times.reduce((sum, us) => sum + us, 0);
-}
