@@ -56,7 +56,7 @@ export class Exchange {
     return this.#aborted;
   }
 
-  /** The peer's address; behind a trusted proxy the one that it names last. */
+  /** The peer's address; behind a trusted proxy the one that it names last. Empty when it has gone before anybody asked. */
   get address(): string {
     if (this.#address === undefined) {
       const forwarded = this.#trustProxy ? this.headers.get('x-forwarded-for').split(',').pop()?.trim() : '';
@@ -73,7 +73,6 @@ export class Exchange {
       this.#aborted = true;
       this.#onAborted?.();
     });
-    void this.address;
   }
 
   /** Hands over the body as it comes. `chunk` is borrowed: copy it. */
