@@ -20,7 +20,8 @@ export interface EaselOptions {
 
 export async function startEasel(options: EaselOptions): Promise<Server> {
   const port = await freePort();
-  const node: string[] = ['--enable-source-maps'];
+  // As `npm start` has it.
+  const node: string[] = ['--enable-source-maps', '--max-semi-space-size=32'];
   if (options.collectable) node.push('--expose-gc', '--import', COLLECT_ON_SIGNAL);
   if (options.cpuProfileFolder) node.push('--cpu-prof', `--cpu-prof-dir=${options.cpuProfileFolder}`);
   return startServer({

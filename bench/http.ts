@@ -9,7 +9,7 @@ import { ARTIFACTS, EASEL, FASTIFY, newAccount, RAW, SERVER_CORE, type Stage, ty
 import { measureIdleActors } from './idle-actors.ts';
 import { chooseGenerator, type GeneratorName, type Load } from './load.ts';
 import { pinningNote, type Server } from './processes.ts';
-import { machine, publishReport, type Table } from './report.ts';
+import { disturbance, loadText, machine, publishReport, type Table } from './report.ts';
 import { atLeast, atMost, spreadOf, type Verdict, withSpread } from './statistics.ts';
 
 const CONNECTIONS = 64;
@@ -35,6 +35,7 @@ interface Findings {
 export async function benchHttp(options: HttpOptions): Promise<boolean> {
   if (process.platform !== 'linux') throw new Error('The bench reads CPU times from /proc: run it on Linux.');
   const where = machine();
+  const disturbed = disturbance();
   const generator = await chooseGenerator(options.generator);
   const wanted = (name: string) => options.only === undefined || options.only === name;
   const findings: Findings = { tables: [], verdicts: [], rounds: {} };
@@ -49,7 +50,8 @@ export async function benchHttp(options: HttpOptions): Promise<boolean> {
     await database.drop();
     await rm(folder, { recursive: true, force: true });
   }
-  await publishReport({ suite: options.quick || options.only ? 'http-part' : 'http', method: method(generator), ...findings }, where);
+  const suite = options.quick || options.only ? 'http-part' : 'http';
+  await publishReport({ suite, method: [...disturbed, ...method(generator)], ...findings }, { ...where, 'load average after': loadText() });
   return findings.verdicts.every((verdict) => verdict.reached);
 }
 

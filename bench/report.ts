@@ -31,10 +31,22 @@ export function machine(): Readonly<Record<string, string>> {
     processor: `${cores.length} × ${cores[0]?.model ?? 'unknown'}`,
     memory: `${Math.round(totalmem() / 2 ** 30)} GB`,
     system: `Linux ${release()}, Node ${process.version}`,
-    'load average before': loadavg()
-      .map((load) => load.toFixed(2))
-      .join(' '),
+    // What else ran meanwhile: a quiet machine is near 0 before and near 2 after.
+    'load average before': loadText(),
   };
+}
+
+/** A sentence for the report where something else was running before the bench began; empty on a quiet machine. */
+export function disturbance(): string[] {
+  const [minute = 0] = loadavg();
+  if (minute < cpus().length / 2) return [];
+  return ['The machine was busy with other work: rates, latencies and start times here are worse than Easel’s own. Repeat on a quiet one.'];
+}
+
+export function loadText(): string {
+  return loadavg()
+    .map((load) => load.toFixed(2))
+    .join(' ');
 }
 
 function commit(): string {

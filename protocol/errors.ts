@@ -152,6 +152,14 @@ export interface FailureDetails {
   readonly issues?: readonly Issue[];
   /** Seconds after which trying again makes sense; becomes `Retry-After`. */
   readonly retryAfterS?: number;
+  /** Of the limit that refused, for the RateLimit headers; windows and resets in seconds. */
+  readonly rate?: {
+    readonly name: string;
+    readonly limit: number;
+    readonly windowS: number;
+    readonly remaining: number;
+    readonly resetS: number;
+  };
   /** The current ETag, on VERSION_CONFLICT. */
   readonly etag?: string;
 }

@@ -1,7 +1,7 @@
 /** Branded ids: a prefix and 24 lowercase base-32 characters (120 random bits). */
 import { z } from 'zod';
 
-export const ID_PREFIXES = {
+const ID_PREFIXES = {
   artifact: 'art',
   version: 'ver',
   user: 'usr',

@@ -65,7 +65,7 @@ Every answer carries \`X-Request-Id\`. Every GET is also answered as HEAD. A POS
 | Code | Status | Meaning | What to do |
 |---|---|---|---|
 ${Object.entries<{ status: number; message: string; hint?: string }>(ERRORS)
-  .map(([code, { status, message, hint }]) => `| \`${code}\` | ${status} | ${message} | ${hint ?? ''} |`)
+  .map(([code, { status, message, hint }]) => `| \`${code}\` | ${status} | ${message} | ${(hint ?? '').replace('<', '&lt;')} |`)
   .join('\n')}
 `;
 

@@ -35,9 +35,9 @@ This is the first start. The administrator's token, shown this once:
 
   ${easel.adminToken}
 
-Publish a folder with it:
+Sign in with it and publish a folder:
 
-  EASEL_URL=${baseUrl} EASEL_TOKEN=${easel.adminToken} npx easel publish ./my-site --visibility public
+  npx easel login --url ${baseUrl} --token ${easel.adminToken} && npx easel publish ./my-site --visibility public
 `);
 }
 

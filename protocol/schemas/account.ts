@@ -5,9 +5,7 @@ import { nameSchema } from './common.ts';
 export const tier = z.enum(['free', 'pro', 'team']);
 export type Tier = z.infer<typeof tier>;
 
-export const username = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{1,38}$/, 'must be 2 to 39 lowercase letters, digits, hyphens and underscores');
+const username = z.string().regex(/^[a-z0-9][a-z0-9_-]{1,38}$/, 'must be 2 to 39 lowercase letters, digits, hyphens and underscores');
 
 export const profile = z.object({
   id: idSchema('user'),

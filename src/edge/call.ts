@@ -58,6 +58,6 @@ export interface Reply<E extends Endpoint = Endpoint, K extends ReplyKey<E> = Re
 type AnyReply<E extends Endpoint> = { [K in ReplyKey<E>]: Reply<E, K> }[ReplyKey<E>];
 
 /** Synchronous where it can be: an answer from a resident actor costs no promise. Throws `Failure` for expected failures. */
-export type Handler<E extends Endpoint> = (call: Call<E>) => AnyReply<E> | Promise<AnyReply<E>>;
+type Handler<E extends Endpoint> = (call: Call<E>) => AnyReply<E> | Promise<AnyReply<E>>;
 
 export type Handlers<Ids extends EndpointId = EndpointId> = { readonly [I in Ids]: Handler<Endpoints[I]> };

@@ -31,7 +31,7 @@ import { Readiness } from './readiness.ts';
 import type { Router } from './router.ts';
 
 /** pino's logger is one. */
-export interface EdgeLog extends Log {
+interface EdgeLog extends Log {
   debug(fields: object, message: string): void;
   isLevelEnabled(level: 'debug'): boolean;
 }

@@ -60,7 +60,7 @@ export class Exchange {
     return this.#aborted;
   }
 
-  /** The peer's address; behind a trusted proxy the one that it names last. */
+  /** The peer's address; behind a trusted proxy the one that it names last. Empty when it has gone before anybody asked. */
   get address(): string {
     if (this.#address === undefined) {
       const forwarded = this.#trustProxy ? this.headers.get('x-forwarded-for').split(',').pop()?.trim() : '';
@@ -77,7 +77,6 @@ export class Exchange {
       this.#aborted = true;
       this.#onAborted?.();
     });
-    void this.address;
   }
 
   /** Hands over the body as it comes. `chunk` is borrowed: copy it. */
@@ -135,7 +134,9 @@ export class Exchange {
     }
     if (payload !== null && this.method !== 'HEAD') response.end(payload, closeAfter);
     else if (closeAfter) response.end('', true);
-    else response.endWithoutBody();
+    // Without a length a client would wait for the body of anything but these; a redirect for example.
+    else if (this.method === 'HEAD' || answer.status === 204 || answer.status === 304) response.endWithoutBody();
+    else response.end('');
     onSent();
   }
 

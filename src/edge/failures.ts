@@ -1,6 +1,7 @@
 /** Turns what was thrown into an answer: the body of spec.md, RFC 9457 members on demand, never anything internal. */
 import { ERRORS, type ErrorCode, type Failure } from '../../protocol/errors.ts';
 import { type Answer, NOSNIFF, safeValue } from './answer.ts';
+import { rateLines } from './limits.ts';
 
 /** Sent with a 503 that names no time of its own. Seconds. */
 const RETRY_AFTER_DEFAULT_S = 1;
@@ -58,6 +59,7 @@ function failureLines(code: ErrorCode, details: Failure['details'], status: numb
   let lines = `${NOSNIFF}\r\nCache-Control: no-store`;
   const retryAfterS = details.retryAfterS ?? (status === 503 ? RETRY_AFTER_DEFAULT_S : undefined);
   if (retryAfterS !== undefined) lines += `\r\nRetry-After: ${Math.max(1, Math.ceil(retryAfterS))}`;
+  if (details.rate !== undefined) lines += rateLines(details.rate.name, details.rate.windowS, details.rate);
   if (code === 'UNAUTHORIZED') {
     lines += `\r\nWWW-Authenticate: Bearer realm="easel"${details.reason === 'missing' ? '' : ', error="invalid_token"'}`;
   }

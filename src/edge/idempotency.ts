@@ -95,11 +95,6 @@ async function performed(sql: Sql, scope: Scope, request: IdempotentRequest, per
   }
 }
 
-/** Deletes what is older than a day. */
-export async function sweepIdempotencyRecords(sql: Sql, nowMs: number): Promise<void> {
-  await sql`delete from idempotency_record where created_at_ms <= ${nowMs - LIMITS.idempotencyTtlMs}`;
-}
-
 function checkKey({ key, principal }: IdempotentRequest): void {
   const charsMin = principal.kind === 'anonymous' ? ANONYMOUS_KEY_CHARS_MIN : 1;
   if (key.length >= charsMin && key.length <= LIMITS.idempotencyKeyCharsMax) return;

@@ -16,7 +16,7 @@ export interface DataLimit {
   spend(id: ArtifactId, calls?: number): Spent | Promise<Spent>;
 }
 
-export function rateLines(name: string, windowS: number, spent: Spent): string {
+export function rateLines(name: string, windowS: number, spent: Pick<Spent, 'limit' | 'remaining' | 'resetS'>): string {
   return `\r\nRateLimit-Policy: "${name}";q=${spent.limit};w=${windowS}\r\nRateLimit: "${name}";r=${spent.remaining};t=${spent.resetS}`;
 }
 

@@ -47,7 +47,7 @@ export function homePage(baseUrl: string): string {
 <h1>Easel</h1>
 <p class="lead">Publish a folder of HTML and it is live at its own address, with data of its own.</p>
 <h2>Publish a folder</h2>
-<pre><code>npx easel login --server ${url}
+<pre><code>npx easel login --url ${url}
 npx easel publish ./my-site</code></pre>
 <h2>Let the page keep data</h2>
 <p>Every published page finds <code>/sdk.js</code> on its own address: keys, tables and files that all its visitors share, and are told of as they change.</p>

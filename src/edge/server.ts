@@ -1,7 +1,6 @@
 /** The edge: one listener for the API and every page's own origin. */
 import uWS, { type us_listen_socket } from 'uWebSockets.js';
 import { Dispatcher, type EdgeDeps } from './dispatcher.ts';
-import { sweepIdempotencyRecords } from './idempotency.ts';
 
 export interface Edge {
   readonly port: number;
@@ -21,7 +20,6 @@ type Listen = (host: string, port: number, options: number, bound: (socket: us_l
 
 /** Without it a second process shares the port unnoticed. The package's typing knows neither the option nor this overload. */
 const EXCLUSIVE_PORT = 1;
-const IDEMPOTENCY_SWEEP_MS = 60 * 60_000;
 
 /** Listens and answers. Throws PortTaken. */
 export async function startEdge(deps: EdgeDeps): Promise<Edge> {
@@ -36,7 +34,6 @@ export async function startEdge(deps: EdgeDeps): Promise<Edge> {
   const dispatcher = new Dispatcher(deps, deps.config(port));
   app.any('/*', (response, request) => dispatcher.take(response, request));
   dispatcher.readiness.state = 'serving';
-  const sweeper = sweepHourly(deps);
   return {
     port,
     stopListening() {
@@ -48,26 +45,7 @@ export async function startEdge(deps: EdgeDeps): Promise<Edge> {
     idle: () => dispatcher.idle(),
     close() {
       dispatcher.readiness.state = 'draining';
-      sweeper.stop();
       app.close();
-    },
-  };
-}
-
-function sweepHourly({ clock, sql, log }: EdgeDeps): { stop(): void } {
-  let timer = clock.after(IDEMPOTENCY_SWEEP_MS, sweep);
-  let stopped = false;
-  function sweep(): void {
-    sweepIdempotencyRecords(sql, clock.nowMs())
-      .catch((error: unknown) => log.warn({ err: error }, 'Old idempotency records were not deleted; the next sweep tries again'))
-      .finally(() => {
-        if (!stopped) timer = clock.after(IDEMPOTENCY_SWEEP_MS, sweep);
-      });
-  }
-  return {
-    stop() {
-      stopped = true;
-      timer.cancel();
     },
   };
 }

@@ -32,7 +32,7 @@ export interface DatabaseFiles {
   readonly templateDir: string;
 }
 
-export function filesBesideProgram(): DatabaseFiles {
+function filesBesideProgram(): DatabaseFiles {
   const beside = (name: string) => fileURLToPath(new URL(`./${name}`, import.meta.url));
   return { migrationsDir: beside('migrations'), workerFile: beside('pglite-worker.js'), templateDir: beside('postgres-template') };
 }

@@ -1,8 +1,11 @@
 /** `easel data` against the real service. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
+
+// Every step starts a process, which a busy machine does slowly.
+vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestEasel;
 let easel: CommandLine;

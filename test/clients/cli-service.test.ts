@@ -1,11 +1,14 @@
 /** The command line against the real service: sign in, publish, versions, keep and move. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { artifact as artifactSchema, publishResponse, version as versionSchema } from '../../protocol/schemas/artifact.ts';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
 import { getPage } from './page.ts';
+
+// Every step starts a process, which a busy machine does slowly.
+vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestEasel;
 let easel: CommandLine;
@@ -199,7 +202,7 @@ describe('versions', () => {
     return () => easel.close();
   });
 
-  it('are listed, rolled back, pinned and followed again', async () => {
+  it('are listed and rolled back', async () => {
     const { slug } = await easel.json(['publish', 'site', '--visibility', 'public', '--note', 'begin']);
     await easel.write({ 'site/index.html': '<title>two</title>' });
     await easel.json(['publish', 'site']);
@@ -214,13 +217,17 @@ describe('versions', () => {
     ]);
     expect(await easel.json(['rollback', '1', slug])).toMatchObject({ live_version_no: 1 });
     expect(await pageText(slug)).toContain('<title>one</title>');
+    expect((await easel.run(['rollback', '9', slug])).code).toBe(4);
+  });
+
+  it('stay live when pinned, until they are followed again', async () => {
+    const { slug } = await easel.json(['publish', 'site', '--visibility', 'public']);
+    await easel.write({ 'site/index.html': '<title>two</title>' });
     expect(await easel.json(['pin', '1', slug])).toMatchObject({ live_version_no: 1, pinned_version_id: expect.stringMatching(/^ver_/) });
-    expect(await easel.json(['publish', 'site'])).toMatchObject({ version_no: 3, live: false });
+    expect(await easel.json(['publish', 'site'])).toMatchObject({ version_no: 2, live: false });
     expect(await pageText(slug)).toContain('<title>one</title>');
-    expect(await easel.json(['unpin', slug])).toMatchObject({ live_version_no: 3, pinned_version_id: null });
+    expect(await easel.json(['unpin', slug])).toMatchObject({ live_version_no: 2, pinned_version_id: null });
     expect(await pageText(slug)).toContain('<title>two</title>');
-    const missing = await easel.run(['rollback', '9', slug]);
-    expect(missing.code).toBe(4);
   });
 });
 

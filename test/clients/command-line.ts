@@ -37,7 +37,7 @@ export async function commandLine(url?: string): Promise<CommandLine> {
   const run = (args: readonly string[], { cwd = home, input = '', env = {}, onStart }: RunOptions = {}): Promise<Run> =>
     new Promise((resolve, reject) => {
       const base = { PATH: process.env.PATH ?? '', HOME: home, ...(url === undefined ? {} : { EASEL_URL: url }), ...env };
-      const child = spawn(process.execPath, [process.env.EASEL_TEST_CLI ?? join(services().builtDir, 'cli.js'), ...args], {
+      const child = spawn(process.execPath, [join(services().builtDir, 'cli.js'), ...args], {
         cwd,
         env: base,
       });

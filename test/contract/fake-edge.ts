@@ -20,7 +20,7 @@ export const AGENT_TOKEN = `sot_${'c'.repeat(64)}`;
 export const PRIVATE_ID = `art_${'p'.repeat(24)}` as ArtifactId;
 export const PUBLIC_ID = `art_${'q'.repeat(24)}` as ArtifactId;
 export const TRASHED_ID = `art_${'t'.repeat(24)}` as ArtifactId;
-export const OWNER_ID = `usr_${'o'.repeat(24)}` as UserId;
+const OWNER_ID = `usr_${'o'.repeat(24)}` as UserId;
 
 function user(userId: string): Principal {
   return { kind: 'user', userId: userId as UserId, tokenId: `tok_${'k'.repeat(24)}` as TokenId, tokenKind: 'personal', isAdmin: false };

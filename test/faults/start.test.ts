@@ -21,7 +21,9 @@ describe('start on an empty folder', SLOW, () => {
     const first = await startProgram(settings);
     expect(first.stdout()).toMatch(/^Easel is at http:\/\/localhost:\d+\nPublished pages are at http:\/\/\{slug\}\.localhost:\d+\n/);
     expect(first.stdout()).toMatch(
-      new RegExp(`EASEL_URL=http://localhost:\\d+ EASEL_TOKEN=${first.adminToken} npx easel publish \\./my-site --visibility public\\n`),
+      new RegExp(
+        `npx easel login --url http://localhost:\\d+ --token ${first.adminToken} && npx easel publish \\./my-site --visibility public\\n`,
+      ),
     );
     const me = await fetch(`${first.baseUrl}/v1/account`, { headers: { authorization: `Bearer ${first.adminToken}` } });
     expect(await me.json()).toMatchObject({ tier: 'team' });

@@ -326,7 +326,11 @@ describe('concurrency and the publish limit', () => {
     expect(replies.filter((reply) => reply.status === 200)).toHaveLength(59);
     const refused = replies.filter((reply) => reply.status === 429);
     expect(refused).toHaveLength(10);
-    expect(refused[0]?.headers.get('retry-after')).toBe('3000');
+    expect(['retry-after', 'ratelimit-policy', 'ratelimit'].map((name) => refused[0]?.headers.get(name))).toEqual([
+      '3000',
+      '"publish";q=60;w=3600',
+      '"publish";r=0;t=3000',
+    ]);
     expect(await refusal(refused[0] ?? Response.error())).toEqual([429, 'RATE_LIMITED', undefined]);
     const digest = { files_digest: [{ path: 'index.html', sha256: sha256('x') }] };
     expect((await easel.fetch('/v1/publish', { token: publisher.token, ...post(digest) })).status).toBe(429);

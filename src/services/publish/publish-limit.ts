@@ -31,6 +31,7 @@ export async function requireAllowance(sql: Queries, userId: UserId, nowMs: numb
     throw new Failure('RATE_LIMITED', {
       message: `An account may publish ${LIMITS.publishPerHour} times an hour.`,
       retryAfterS: Math.max(1, resetS),
+      rate: { name: 'publish', limit: LIMITS.publishPerHour, windowS: WINDOW_MS / 1000, remaining: 0, resetS },
     });
   }
   return { remaining: LIMITS.publishPerHour - rows.length, resetS };
