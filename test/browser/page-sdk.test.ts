@@ -303,7 +303,7 @@ describeWith('chromiumPath')('the SDK of pages', () => {
   it('the guest book takes a picture, and lists it for who comes later, newest first', async () => {
     const published = await publish('guestbook-picture', exampleSite('guestbook'));
     const one = await open(published);
-    const picture = await one.page.screenshot({ clip: { x: 0, y: 0, width: 400, height: 160 } });
+    const picture = await one.page.screenshot({ clip: { x: 290, y: 60, width: 400, height: 160 } });
     const sign = async (name: string, message: string) => {
       await one.page.getByLabel('Your name').fill(name);
       await one.page.getByLabel('Your message').fill(message);

@@ -180,6 +180,16 @@ describe('publish', () => {
     await free.close();
   });
 
+  it('lets visitors write a page’s data, and takes that back', async () => {
+    const { slug } = await easel.json(['publish', 'site', '--visibility', 'public']);
+    const opened = await easel.run(['visibility', 'public', 'site', '--visitors', 'write']);
+    expect(opened.out).toContain('visitors may write its data');
+    // Who sees the page can change without what visitors may do.
+    expect(await easel.json(['visibility', 'public', 'site'])).toMatchObject({ slug, allow_anon_write: true });
+    expect(await easel.json(['visibility', 'public', 'site', '--visitors', 'read'])).toMatchObject({ allow_anon_write: false });
+    expect((await easel.run(['visibility', 'public', 'site', '--visitors', 'all'])).code).toBe(2);
+  });
+
   it('exits with 5 on a slug of somebody else, and with 4 where the remembered artifact is gone', async () => {
     await easel.json(['publish', 'site', '--slug', 'mine-alone']);
     const other = await newUser();

@@ -5,6 +5,7 @@ import { blob, blobList, blobUpload } from '../../protocol/schemas/blob.ts';
 import { changeEvent, changesPage } from '../../protocol/schemas/change.ts';
 import { jsonEntry, jsonList, jsonWritten } from '../../protocol/schemas/json-key.ts';
 import { tableRow } from '../../protocol/schemas/table.ts';
+import { tablePage } from '../../protocol/schemas/table-query.ts';
 
 interface JsonSchema {
   readonly type?: string | readonly string[];
@@ -17,13 +18,6 @@ interface JsonSchema {
   readonly additionalProperties?: JsonSchema | boolean;
   readonly description?: string;
 }
-
-const tablePage = z.object({
-  rows: z.array(tableRow),
-  hasMore: z.boolean(),
-  nextCursor: z.string().nullable(),
-  total: z.number().int().optional(),
-});
 
 export function wireTypes(): string {
   const codes = Object.keys(ERRORS).map((code) => `  | '${code}'`);

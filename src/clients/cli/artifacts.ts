@@ -56,7 +56,12 @@ async function openArtifact(session: Session, name: string | undefined, options:
   if (!session.json && !options.print) await openBrowser(address, session.shell.env);
 }
 
-async function setVisibility(session: Session, who: string, name: string | undefined, options: { password?: string }): Promise<void> {
+interface VisibilityOptions {
+  readonly password?: string;
+  readonly visitors?: 'read' | 'write';
+}
+
+async function setVisibility(session: Session, who: string, name: string | undefined, options: VisibilityOptions): Promise<void> {
   const visibility = visibilities.safeParse(who);
   if (!visibility.success) {
     throw new CliFailure('usage', 'INVALID_VISIBILITY', `There is no visibility "${who}".`, `Choose ${visibilities.options.join(', ')}.`);
@@ -64,15 +69,20 @@ async function setVisibility(session: Session, who: string, name: string | undef
   const id = await artifactIdOf(session, name);
   const reply = await session.api.call('artifacts.update', {
     params: { id },
-    body: { visibility: visibility.data, password: options.password },
+    body: {
+      visibility: visibility.data,
+      password: options.password,
+      ...(options.visitors !== undefined && { allow_anon_write: options.visitors === 'write' }),
+    },
     signal: session.shell.signal,
   });
-  // The service applies what else was asked and answers 202; here nothing else was asked, so a script must see a failure.
+  // The service applies what else was asked and answers 202; what was asked first was not done, and a script must see that.
   if (reply.status === 202) {
     const notice = 'notice' in reply.body ? reply.body.notice : undefined;
     throw new CliFailure('access', 'VISIBILITY_HELD', notice ?? `The page may not be ${who} yet.`, `It stays ${reply.body.visibility}.`);
   }
-  session.answer(reply.body, `${reply.body.slug} is ${reply.body.visibility}: ${reply.body.url}`);
+  const visitors = reply.body.visibility === 'public' && reply.body.allow_anon_write ? '; visitors may write its data' : '';
+  session.answer(reply.body, `${reply.body.slug} is ${reply.body.visibility}${visitors}: ${reply.body.url}`);
 }
 
 async function remove(session: Session, name: string): Promise<void> {
@@ -147,7 +157,11 @@ function addSeeing(program: Command, open: OpenSession): void {
     .argument('<who>', visibilities.options.join(', '))
     .argument(...ARTIFACT)
     .option('--password <text>', 'what visitors must enter, with "password"')
-    .addHelpText('after', '\nExamples:\n  easel visibility public my-site\n  easel visibility private')
+    .addOption(new Option('--visitors <may>', 'what visitors of a public page may do with its data').choices(['read', 'write']))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  easel visibility public my-site\n  easel visibility public guest-book --visitors write\n  easel visibility private',
+    )
     .action(async (who, artifact, options, command) => setVisibility(await open(command), who, artifact, options));
 }
 

@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'UPLOAD_TOKEN_INVALID'
   | 'UPLOAD_TOKEN_EXPIRED'
   | 'TOO_MANY_ROWS'
+  | 'QUERY_TOO_EXPENSIVE'
   | 'NOT_DELETED'
   | 'NO_VERSION'
   | 'UNAUTHORIZED'
@@ -93,9 +94,9 @@ export interface TablePage {
   rows: {
     id: string;
     /** RFC 3339, UTC */
-    createdAt: string;
+    createdAt?: string;
     /** RFC 3339, UTC */
-    updatedAt: string;
+    updatedAt?: string;
     [field: string]: unknown;
   }[];
   hasMore: boolean;
