@@ -16,7 +16,8 @@ export const LIMITS = {
   filePathCharsMax: 512,
   // An inline publish of a full version in base 64 with its JSON around it: PAYLOAD_TOO_LARGE
   publishBodyBytesMax: 140 * MB,
-  importBytesMax: 160 * MB,
+  // Files of the page, blobs, keys and tables
+  importBytesMax: 800 * MB,
   // What an imported zip may hold once inflated, beside its files: INVALID_REQUEST naming the entry
   importDataBytesMax: 256 * MB,
   importEntriesMax: 4000,

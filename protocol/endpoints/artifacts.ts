@@ -145,9 +145,19 @@ export const artifacts = {
     access: publisher,
     limit: 'publish',
     query: z.object({ slug: z.string().max(63).optional(), name: nameSchema.optional() }),
-    body: { kind: 'bytes', bytesMax: LIMITS.importBytesMax, types: ['application/zip', 'application/octet-stream'] },
+    body: { kind: 'stream', bytesMax: LIMITS.importBytesMax, types: ['application/zip', 'application/octet-stream'] },
     replies: { created: { status: 201, body: publishResponse }, held: { status: 202, body: publishResponse } },
-    errors: ['SLUG_TAKEN', 'INVALID_SLUG', 'FILE_TOO_LARGE', 'INVALID_REQUEST', 'KEY_LIMIT_EXCEEDED', 'VALUE_TOO_LARGE'],
+    errors: [
+      ...['SLUG_TAKEN', 'INVALID_SLUG', 'FILE_TOO_LARGE', 'INVALID_REQUEST', 'KEY_LIMIT_EXCEEDED', 'VALUE_TOO_LARGE'],
+      ...[
+        'BLOB_LIMIT_EXCEEDED',
+        'STORAGE_LIMIT_EXCEEDED',
+        'INVALID_MIME_TYPE',
+        'TABLE_LIMIT_EXCEEDED',
+        'ROW_LIMIT_EXCEEDED',
+        'ROW_TOO_LARGE',
+      ],
+    ] as const,
   }),
   'artifacts.favorite': endpoint({
     method: 'POST',

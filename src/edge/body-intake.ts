@@ -6,8 +6,8 @@ import { LIMITS } from '../../protocol/limits.ts';
 import { IncomingBody, streamMemoryBytes } from './body-stream.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
 
-/** All bodies being received or worked on; beyond it a request is refused with UNAVAILABLE. Two of the largest fit. */
-const BYTES_IN_FLIGHT_MAX = 2 * LIMITS.importBytesMax;
+/** All bodies being received or worked on; beyond it a request is refused with UNAVAILABLE. Two of the largest that are held whole fit. */
+const BYTES_IN_FLIGHT_MAX = 2 * LIMITS.publishBodyBytesMax;
 /** A body has this long, and longer by its size at the slowest rate that is served. Then the connection is closed. */
 const GRACE_MS = 15_000;
 const BYTES_PER_MS_MIN = 32;

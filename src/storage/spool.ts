@@ -28,6 +28,18 @@ export class Spool {
     await removeLeftovers(this.#directory);
   }
 
+  /** All of `chunks` as one file. */
+  async receive(chunks: AsyncIterable<Uint8Array>): Promise<SpooledFile> {
+    const writer = await this.create();
+    try {
+      for await (const chunk of chunks) await writer.write(chunk);
+    } catch (error) {
+      await writer.abandon();
+      throw error;
+    }
+    return writer.finish();
+  }
+
   async create(): Promise<SpoolWriter> {
     const path = join(this.#directory, `upload.${randomUUID()}`);
     return new SpoolWriter(path, await open(path, 'wx'));

@@ -284,8 +284,8 @@ describe('bodies', () => {
   });
 
   test('bodies beyond what is held in all are refused until there is room', async () => {
-    const size = LIMITS.importBytesMax;
-    const head = `POST /v1/artifacts/import HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${OWNER_TOKEN}\r\nContent-Type: application/zip\r\nContent-Length: ${size}\r\n\r\n`;
+    const size = LIMITS.publishBodyBytesMax;
+    const head = `POST /v1/publish HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${OWNER_TOKEN}\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`;
     const holders = [1, 2].map(() => {
       const socket = new Socket();
       socket.connect(fake.port, '127.0.0.1');

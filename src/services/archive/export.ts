@@ -5,7 +5,7 @@ import type { ObjectStore } from '../../storage/objects.ts';
 import { type ArtifactRow, requireArtifact } from '../artifact-rows.ts';
 import type { Queries, ServiceDeps } from '../deps.ts';
 import { type FileRow, listFiles, requireVersion, type VersionRow } from '../version-rows.ts';
-import { FORMAT, fileEntry, jsonEntry, MANIFEST_ENTRY, type Manifest } from './manifest.ts';
+import { blobEntry, FORMAT, fileEntry, jsonEntry, MANIFEST_ENTRY, type Manifest } from './manifest.ts';
 import { writeZip, type ZipEntry } from './zip-writer.ts';
 
 interface KeyRow {
@@ -15,6 +15,8 @@ interface KeyRow {
   readonly updated_at_ms: number;
   readonly expires_at_ms: number | null;
 }
+
+type BlobRow = Manifest['blobs'][number];
 
 /** The name to save it under, and the zip in pieces. Throws ARTIFACT_NOT_FOUND. */
 export async function exportArtifact(
@@ -27,23 +29,27 @@ export async function exportArtifact(
   // Nothing may be live yet: then the newest draft is what there is.
   const version = await requireVersion(sql, id, row.live_version_id ?? row.last_version_no, true);
   const files = await listFiles(sql, version.id);
-  const keys = await readKeys(sql, id, nowMs);
-  return { fileName: `${row.slug}.zip`, pieces: writeZip(entriesOf(objects, row, version, files, keys), nowMs) };
+  const [keys, blobs] = await Promise.all([readKeys(sql, id, nowMs), readBlobs(sql, id)]);
+  return { fileName: `${row.slug}.zip`, pieces: writeZip(entriesOf(objects, { row, version, files, keys, blobs }), nowMs) };
 }
 
-async function* entriesOf(
-  objects: ObjectStore,
-  row: ArtifactRow,
-  version: VersionRow,
-  files: readonly FileRow[],
-  keys: readonly KeyRow[],
-): AsyncGenerator<ZipEntry> {
-  yield { name: MANIFEST_ENTRY, bytes: Buffer.from(JSON.stringify(manifestOf(row, version, files, keys), null, 2)) };
-  for (const file of files) yield { name: fileEntry(file.path), bytes: await objects.read(file.sha256.toString('hex')) };
-  for (const key of keys) yield { name: jsonEntry(key.key), bytes: Buffer.from(key.value) };
+interface Contents {
+  readonly row: ArtifactRow;
+  readonly version: VersionRow;
+  readonly files: readonly FileRow[];
+  readonly keys: readonly KeyRow[];
+  readonly blobs: readonly BlobRow[];
 }
 
-function manifestOf(row: ArtifactRow, version: VersionRow, files: readonly FileRow[], keys: readonly KeyRow[]): Manifest {
+async function* entriesOf(objects: ObjectStore, contents: Contents): AsyncGenerator<ZipEntry> {
+  yield { name: MANIFEST_ENTRY, bytes: Buffer.from(JSON.stringify(manifestOf(contents), null, 2)) };
+  for (const file of contents.files) yield { name: fileEntry(file.path), bytes: await objects.read(file.sha256.toString('hex')) };
+  for (const key of contents.keys) yield { name: jsonEntry(key.key), bytes: Buffer.from(key.value) };
+  const bytesOf = new Map(contents.blobs.map((blob) => [blob.sha256, blob.size_bytes]));
+  for (const [sha256, sizeBytes] of bytesOf) yield { name: blobEntry(sha256), chunks: objects.readRange(sha256, 0, sizeBytes - 1) };
+}
+
+function manifestOf({ row, version, files, keys, blobs }: Contents): Manifest {
   return {
     format: FORMAT,
     format_version: 1,
@@ -67,6 +73,7 @@ function manifestOf(row: ArtifactRow, version: VersionRow, files: readonly FileR
       updated_at_ms: key.updated_at_ms,
       expires_at_ms: key.expires_at_ms,
     })),
+    blobs: [...blobs],
   };
 }
 
@@ -79,4 +86,10 @@ function readKeys(sql: Queries, id: ArtifactId, nowMs: number): Promise<KeyRow[]
     select key, value, created_at_ms, updated_at_ms, expires_at_ms from json_key
     where artifact_id = ${id} and (expires_at_ms is null or expires_at_ms > ${nowMs})
     order by key`;
+}
+
+function readBlobs(sql: Queries, id: ArtifactId): Promise<BlobRow[]> {
+  return sql<BlobRow[]>`
+    select id, filename, mime_type as mime, encode(sha256, 'hex') as sha256, size_bytes, created_at_ms from blob
+    where artifact_id = ${id} order by created_at_ms, id`;
 }

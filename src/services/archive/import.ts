@@ -5,6 +5,7 @@ import type { ArtifactId } from '../../../protocol/ids.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Visibility } from '../../../protocol/schemas/artifact.ts';
 import { parseJsonDocument } from '../../edge/json-document.ts';
+import type { Spool } from '../../storage/spool.ts';
 import { tierOf } from '../accounts.ts';
 import type { Queries } from '../deps.ts';
 import { holdObjects, requireSizes, type SizedFile, sha256Of, storeContents } from '../publish/contents.ts';
@@ -15,6 +16,7 @@ import type { Publisher } from '../publish/target.ts';
 import { insertArtifact, insertVersion } from '../publish/version-writes.ts';
 import { freeSlug, requireSlug, slugify } from '../slugs.ts';
 import { decideVisibility, type VisibilityChange } from '../visibility.ts';
+import { insertBlobs, storeBlobs } from './import-blobs.ts';
 import { fileEntry, jsonEntry, MANIFEST_ENTRY, type Manifest, manifest } from './manifest.ts';
 import { archiveFailure, ZipReader } from './zip-reader.ts';
 
@@ -43,17 +45,42 @@ export interface ImportWish {
   readonly name?: string | undefined;
 }
 
-/** Throws INVALID_REQUEST, FILE_TOO_LARGE, VALUE_TOO_LARGE or KEY_LIMIT_EXCEEDED naming the entry; SLUG_TAKEN for a slug asked for. */
-export async function importArtifact(deps: PublishDeps, publisher: Publisher, bytes: Uint8Array, wish: ImportWish): Promise<Published> {
+export interface ImportDeps extends PublishDeps {
+  readonly spool: Spool;
+}
+
+/** Throws INVALID_REQUEST or the code of a limit, naming the entry; SLUG_TAKEN for a slug asked for. `zip` is read once. */
+export async function importArtifact(
+  deps: ImportDeps,
+  publisher: Publisher,
+  zip: AsyncIterable<Uint8Array>,
+  wish: ImportWish,
+): Promise<Published> {
   if (wish.slug !== undefined) requireSlug(wish.slug);
   await requireAllowance(deps.sql, publisher.userId, deps.clock.nowMs());
-  const archive = await readArchive(bytes);
+  const file = await deps.spool.receive(zip);
+  try {
+    const reader = await ZipReader.open(file.path, file.sizeBytes);
+    try {
+      return await importZip(deps, publisher, reader, wish);
+    } finally {
+      reader.close();
+    }
+  } finally {
+    await file.dispose();
+  }
+}
+
+async function importZip(deps: ImportDeps, publisher: Publisher, zip: ZipReader, wish: ImportWish): Promise<Published> {
+  const archive = await readArchive(zip);
   await storeContents(deps, archive.contents);
+  await storeBlobs(deps, zip, archive.manifest.blobs);
   const published = await deps.sql.begin(async (tx) => {
     await lockPublishing(tx, publisher.userId);
     const nowMs = deps.clock.nowMs();
     const allowance = await requireAllowance(tx, publisher.userId, nowMs);
-    if (!(await holdObjects(tx, new Set(archive.contents.keys())))) throw new Error('the sweep took contents stored a moment ago');
+    const digests = new Set([...archive.contents.keys(), ...archive.manifest.blobs.map((blob) => blob.sha256)]);
+    if (!(await holdObjects(tx, digests))) throw new Error('the sweep took contents stored a moment ago');
     const name = wish.name ?? archive.manifest.name;
     const { id, slug } = await makeArtifact(tx, publisher, wish.slug, archive.manifest.slug, name, nowMs);
     const visibility = decideVisibility({
@@ -75,7 +102,9 @@ export async function importArtifact(deps: PublishDeps, publisher: Publisher, by
     });
     const keys = archive.keys.filter((key) => key.expiresAtMs === null || key.expiresAtMs > nowMs);
     await insertKeys(tx, id, keys);
-    await furnish(tx, id, archive.manifest, visibility, versionId, keys.length);
+    await insertBlobs(tx, { id, createdBy: publisher.userId, seqBefore: keys.length }, archive.manifest.blobs);
+    const seq = keys.length + archive.manifest.blobs.length;
+    await furnish(tx, id, archive.manifest, visibility, versionId, seq);
     return {
       artifactId: id,
       versionId,
@@ -95,8 +124,7 @@ function importedVisibility(exported: Visibility): Visibility {
   return exported === 'public' ? 'public' : 'private';
 }
 
-async function readArchive(bytes: Uint8Array): Promise<Archive> {
-  const zip = await ZipReader.open(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+async function readArchive(zip: ZipReader): Promise<Archive> {
   const said = await readManifest(zip);
   const paths = requirePaths(
     said.files.map((file) => file.path),

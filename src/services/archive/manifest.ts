@@ -1,7 +1,9 @@
-/** What an exported zip says of itself. Version 1: files and JSON keys; later parts add members and entries, and readers skip what they do not know. */
+/** What an exported zip says of itself. Version 1: files and JSON keys, and where it has them blobs and tables; readers skip what they do not know. */
 import { z } from 'zod';
+import { idSchema } from '../../../protocol/ids.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { anonymousRights, filePath, mime, social, visibility } from '../../../protocol/schemas/artifact.ts';
+import { blobFilename } from '../../../protocol/schemas/blob.ts';
 import { nameSchema, sha256Schema, storedText } from '../../../protocol/schemas/common.ts';
 import { jsonKey } from '../../../protocol/schemas/json-key.ts';
 
@@ -34,12 +36,29 @@ export const manifest = z.object({
       expires_at_ms: ms.nullable(),
     }),
   ),
+  blobs: z
+    .array(
+      z.object({
+        id: idSchema('blob'),
+        filename: blobFilename,
+        mime,
+        sha256: sha256Schema,
+        size_bytes: z.number().int().min(0),
+        created_at_ms: ms,
+      }),
+    )
+    .default([]),
 });
 export type Manifest = z.output<typeof manifest>;
 
 /** Entry of a file of the page. */
 export function fileEntry(path: string): string {
   return `files/${path}`;
+}
+
+/** Entry of the bytes of blobs; those with the same bytes share it. */
+export function blobEntry(sha256: string): string {
+  return `data/blobs/${sha256}`;
 }
 
 /** Entry of a JSON value: its text as it is stored. */

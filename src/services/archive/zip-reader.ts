@@ -1,5 +1,5 @@
 /** Reads a zip that may be hostile: what it inflates to is counted while it inflates, whatever its headers claim. */
-import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { Failure } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 
@@ -23,32 +23,35 @@ export class ZipReader {
     this.#inflatedBytesMax = Math.max(INFLATED_FREE_BYTES, zipBytes * LIMITS.importRatioMax);
   }
 
-  /** Reads the directory. Throws INVALID_REQUEST naming the entry that is wrong. */
-  static async open(bytes: Buffer): Promise<ZipReader> {
-    const zip = await fromBufferPromise(bytes, { strictFileNames: true }).catch((error: Error) => {
+  /** Reads the directory of a file of `zipBytes`. Throws INVALID_REQUEST naming the entry that is wrong. */
+  static async open(path: string, zipBytes: number): Promise<ZipReader> {
+    const zip = await openPromise(path, { strictFileNames: true, autoClose: false }).catch((error: Error) => {
       throw archiveFailure('zip', error.message);
     });
-    if (zip.entryCount > LIMITS.importEntriesMax) throw archiveFailure('zip', `has more than ${LIMITS.importEntriesMax} entries`);
-    const entries = new Map<string, Entry>();
     try {
-      for await (const entry of zip.eachEntry()) {
-        if (entries.has(entry.fileName)) throw archiveFailure(entry.fileName, 'is there twice');
-        entries.set(entry.fileName, entry);
-      }
+      return new ZipReader(zip, await readDirectory(zip), zipBytes);
     } catch (error) {
-      // The library names the entry in its message.
-      if (error instanceof Failure || !(error instanceof Error)) throw error;
-      throw archiveFailure('zip', error.message);
+      zip.close();
+      throw error;
     }
-    return new ZipReader(zip, entries, bytes.length);
+  }
+
+  close(): void {
+    this.#zip.close();
   }
 
   /** One entry, inflated. Throws INVALID_REQUEST naming it when it is missing, damaged, encrypted or a bomb; `tooLarge()` over `bytesMax`. */
   async read(name: string, bytesMax: number, tooLarge: () => Failure): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of this.stream(name, bytesMax, tooLarge)) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+
+  /** The same as it comes. What is thrown at a chunk by whoever reads is not touched. */
+  async *stream(name: string, bytesMax: number, tooLarge: () => Failure): AsyncGenerator<Buffer> {
     const entry = this.#entries.get(name);
     if (entry === undefined) throw archiveFailure(name, 'is missing');
     if (!entry.canDecodeFileData()) throw archiveFailure(name, 'is encrypted, or compressed by another method than deflate');
-    const chunks: Buffer[] = [];
     let sizeBytes = 0;
     try {
       for await (const chunk of await this.#zip.openReadStreamPromise(entry)) {
@@ -58,12 +61,27 @@ export class ZipReader {
         if (this.#inflatedBytes > this.#inflatedBytesMax) {
           throw archiveFailure(name, `with it the archive inflates to more than ${LIMITS.importRatioMax} times its size`);
         }
-        chunks.push(chunk);
+        yield chunk;
       }
     } catch (error) {
       if (error instanceof Failure || !(error instanceof Error)) throw error;
       throw archiveFailure(name, `cannot be read: ${error.message}`);
     }
-    return Buffer.concat(chunks, sizeBytes);
   }
+}
+
+async function readDirectory(zip: ZipFile): Promise<ReadonlyMap<string, Entry>> {
+  if (zip.entryCount > LIMITS.importEntriesMax) throw archiveFailure('zip', `has more than ${LIMITS.importEntriesMax} entries`);
+  const entries = new Map<string, Entry>();
+  try {
+    for await (const entry of zip.eachEntry()) {
+      if (entries.has(entry.fileName)) throw archiveFailure(entry.fileName, 'is there twice');
+      entries.set(entry.fileName, entry);
+    }
+  } catch (error) {
+    // The library names the entry in its message.
+    if (error instanceof Failure || !(error instanceof Error)) throw error;
+    throw archiveFailure('zip', error.message);
+  }
+  return entries;
 }

@@ -6,10 +6,8 @@ import { LIMITS } from '../../../protocol/limits.ts';
 
 const deflate = promisify(deflateRaw);
 
-export interface ZipEntry {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-}
+/** `bytes` are deflated; what comes in `chunks` is too large for that and is written as it is. A chunk is read before the next is asked for. */
+export type ZipEntry = { readonly name: string } & ({ readonly bytes: Uint8Array } | { readonly chunks: AsyncIterable<Uint8Array> });
 
 /** `bytes` are what deflating made of the source; fflate counts and checks the source that is pushed. */
 class DeflatedEntry extends ZipPassThrough {
@@ -41,6 +39,19 @@ export async function* writeZip(entries: AsyncIterable<ZipEntry>, mtimeMs: numbe
     return taken;
   };
   for await (const entry of entries) {
+    if ('chunks' in entry) {
+      const file = new ZipPassThrough(entry.name);
+      file.mtime = mtimeMs;
+      zip.add(file);
+      for await (const chunk of entry.chunks) {
+        // Copied: what the writer hands on is a view of what it was given.
+        file.push(new Uint8Array(chunk));
+        yield* take();
+      }
+      file.push(new Uint8Array(0), true);
+      yield* take();
+      continue;
+    }
     const file = new DeflatedEntry(entry.name, await deflated(entry.bytes), mtimeMs);
     zip.add(file);
     file.push(new Uint8Array(entry.bytes), true);
