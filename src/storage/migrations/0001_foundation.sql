@@ -47,7 +47,9 @@ create table artifact (
   owner_epoch bigint not null default 0,
   -- Of the last committed change of the actor.
   seq bigint not null default 0
-);
+)
+-- Every commit of the journal rewrites seq: with room on its page the new row needs no index entry.
+with (fillfactor = 60);
 -- A trashed artifact frees its slug.
 create unique index artifact_slug on artifact (slug) where deleted_at_ms is null;
 create index artifact_owner on artifact (owner_id, updated_at_ms desc, id);
@@ -141,7 +143,9 @@ create table json_key (
   updated_at_ms bigint not null,
   expires_at_ms bigint,
   primary key (artifact_id, key)
-);
+)
+-- The same for values that are written again and again.
+with (fillfactor = 75);
 
 create table idempotency_record (
   principal text not null,
