@@ -10,6 +10,7 @@ import { wire } from '../content/wire.ts';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
 import { describeWith } from '../support/services.ts';
 import { launchBrowser, type Visit, visit } from './browser.ts';
+import { type CuttableProxy, startProxy } from './cuttable-proxy.ts';
 
 /** Where to leave pictures for a person to look at; nothing is kept when it is not set. */
 const { SCREENSHOT_DIR } = process.env;
@@ -41,11 +42,17 @@ function exampleSite(name: string): Site {
 describeWith('chromiumPath')('the SDK of pages', () => {
   let easel: TestEasel;
   let browser: Browser;
+  /** Between the pages and the service. */
+  let network: CuttableProxy;
   beforeAll(async () => {
-    [easel, browser] = await Promise.all([startTestEasel(), launchBrowser()]);
+    network = await startProxy();
+    const settings = { CONTENT_HOST: `localhost:${network.port}` };
+    [easel, browser] = await Promise.all([startTestEasel({ settings }), launchBrowser()]);
+    network.lead(easel.port);
   });
   afterAll(async () => {
     await browser?.close();
+    await network?.close();
     await easel?.close();
   });
 
@@ -126,6 +133,34 @@ describeWith('chromiumPath')('the SDK of pages', () => {
     await two.page.evaluate(() => (globalThis as unknown as Scope).easel.json.delete('score'));
     expect(await seen(4)).toEqual([null, 1, 2, null]);
     expect([...one.troubles, ...two.troubles]).toEqual([]);
+  });
+
+  it('makes up for what was written while the network was away', async () => {
+    const { token } = await easel.newUser('pro');
+    const published = await publishSite(clientOf(easel, token), PLAIN, { slug: 'sdk-away', visibility: 'public' });
+    const { page } = await open(published);
+    const set = (key: string, value: number) =>
+      clientOf(easel, token).call('json.put', { params: { artifactId: published.artifactId, key }, body: value });
+    await page.evaluate(() => {
+      const scope = globalThis as unknown as Scope;
+      scope.seen = [];
+      scope.easel.on('state', (state) => scope.seen.push(state));
+      scope.easel.json.watch('s.*', (value, { key, deleted }) => scope.seen.push([key, deleted ? null : value]));
+    });
+    const told = (last: unknown) =>
+      page.waitForFunction((wanted) => JSON.stringify((globalThis as unknown as Scope).seen).endsWith(`${wanted}]`), JSON.stringify(last));
+    await told('live');
+    await set('s.gone', 1);
+    await told(['s.gone', 1]);
+    network.cut();
+    await told('connecting');
+    for (const value of [1, 2, 3]) await set('s.a', value);
+    await clientOf(easel, token).call('json.delete', { params: { artifactId: published.artifactId, key: 's.gone' } });
+    network.restore();
+    await told(['s.gone', null]);
+    // What changed three times is told once, as it is now.
+    const seen = await page.evaluate(() => (globalThis as unknown as Scope).seen);
+    expect(seen).toEqual(['connecting', 'live', ['s.gone', 1], 'connecting', 'live', ['s.a', 3], ['s.gone', null]]);
   });
 
   it('is a module too, yields its short address to a file of the page, and never its own one', async () => {
@@ -231,6 +266,7 @@ describeWith('chromiumPath')('the SDK of pages', () => {
       const fake = await easel.blobs
         .upload(new File(['no picture'], 'a.png', { type: 'image/png' }))
         .catch((error) => [error instanceof easel.EaselError, error.code]);
+      const listed = (await easel.blobs.list()).blobs.map(({ filename }) => filename);
       const stop = new AbortController();
       const reason = new Error('enough');
       const aborted = await easel.blobs
@@ -244,7 +280,7 @@ describeWith('chromiumPath')('the SDK of pages', () => {
         same: back === (await file.text()),
         fake,
         aborted,
-        listed: (await easel.blobs.list()).blobs.map(({ filename }) => filename),
+        listed,
         deleted: [await easel.blobs.delete(blob.id), await easel.blobs.delete(blob.id)],
       };
     });
