@@ -181,13 +181,11 @@ function replyOf(endpoint: Endpoint, status: number, replies: readonly ReplySpec
   const schemas = replies.flatMap((reply) => ('body' in reply ? [jsonSchema(reply.body)] : []));
   const [media] = replies.flatMap((reply) => ('media' in reply ? [reply.media] : []));
   const [schema] = schemas;
+  const json = schemas.length === 0 ? {} : { 'application/json': { schema: schemas.length > 1 ? { anyOf: schemas } : schema } };
   return {
     description: described.join(' Or: ') || (status === 201 ? 'Created.' : status === 202 ? 'Accepted in part.' : 'Done.'),
     headers: headersOf(endpoint, ['X-Request-Id', ...(endpoint.conditional === true ? ['ETag'] : [])]),
-    content:
-      media === undefined
-        ? { 'application/json': { schema: schemas.length > 1 ? { anyOf: schemas } : schema } }
-        : { [media]: { schema: media.startsWith('text/') ? { type: 'string' } : {} } },
+    content: media === undefined ? json : { ...json, [media]: { schema: media.startsWith('text/') ? { type: 'string' } : {} } },
   };
 }
 
