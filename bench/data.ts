@@ -87,7 +87,7 @@ function method(generator: GeneratorName): string[] {
   return [
     `${pinningNote()}. The database and the generator share what the server leaves.`,
     `One database with ${REGISTERED} private artifacts, ${WITH_KEYS} of them with ${KEYS_EACH} keys of ${VALUE.length} bytes; Postgres with its defaults, every commit flushed.`,
-    'Easel runs with its default settings, as `node dist/main.js`. Every call carries a bearer token and spends its artifact’s limit.',
+    'Easel runs with its default settings, as `npm start` starts it. Every call carries a bearer token and spends its artifact’s limit.',
     `Closed loop (GET, PUT, insert): ${generator}, ${CONNECTIONS} connections; rounds interleaved server by server, each figure the median with (minimum–maximum). Every answer must be 2xx or the run is void.`,
     `Open loop (headline, queries): our own generator, bench/paced.ts. Each artifact is called at its constant rate of ${FULL_RATE} a minute from a phase of its own, whatever the server does; latency counts from the moment a call was meant to be sent, so that the wait for a connection is in it.`,
     'Server CPU is user and system time of the whole server process; database CPU is that of the database’s backends for this run (its writers of log and pages are not in it).',
