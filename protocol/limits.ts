@@ -20,6 +20,8 @@ export const LIMITS = {
   importBytesMax: 800 * MB,
   // What an imported zip may hold once inflated, beside its files: INVALID_REQUEST naming the entry
   importDataBytesMax: 256 * MB,
+  // Rows are written while they are read: only time bounds them
+  importTablesBytesMax: 2048 * MB,
   importEntriesMax: 4000,
   // No honest page shrinks more over many megabytes
   importRatioMax: 400,

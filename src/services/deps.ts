@@ -1,13 +1,11 @@
 /** What the services are built from. Handed in by the composition root; `config` is read at each call, because its addresses depend on the bound port. */
-import type { ISql } from 'postgres';
 import type { Clock, Log } from '../../actors/ports.ts';
 import type { Config } from '../config.ts';
 import type { ObjectStore } from '../storage/objects.ts';
-import type { Sql } from '../storage/sql.ts';
+import type { Queries, Sql } from '../storage/sql.ts';
 import type { ArtifactNotices } from './notices.ts';
 
-/** What a query runs on: the pool, or one open transaction. */
-export type Queries = ISql<{ bigint: number }>;
+export type { Queries };
 
 export interface ServiceDeps {
   readonly sql: Sql;

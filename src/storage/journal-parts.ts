@@ -1,8 +1,8 @@
 /** The parts of the group commit's statement, one for each kind of change; nothing where a commit has none of it. `owned` maps a batch to its artifact. */
 import type { JournalColumns } from './journal-columns.ts';
-import type { Sql } from './sql.ts';
+import type { Queries } from './sql.ts';
 
-export function keyParts(sql: Sql, { keyPuts: p, keyDeletes: d }: JournalColumns) {
+export function keyParts(sql: Queries, { keyPuts: p, keyDeletes: d }: JournalColumns) {
   const puts = sql`, key_written as (
       insert into json_key (artifact_id, key, value, seq, created_at_ms, updated_at_ms, expires_at_ms)
       select owned.id, p.key, p.value, p.seq, p.created, p.updated, p.expires
@@ -23,7 +23,7 @@ export function keyParts(sql: Sql, { keyPuts: p, keyDeletes: d }: JournalColumns
     )`;
 }
 
-export function tableParts(sql: Sql, { tablePuts: p, tableCounts: c, tableDrops: d }: JournalColumns) {
+export function tableParts(sql: Queries, { tablePuts: p, tableCounts: c, tableDrops: d }: JournalColumns) {
   const puts = sql`, table_written as (
       insert into data_table (artifact_id, name, schema, row_count, seq, created_at_ms, updated_at_ms)
       select owned.id, p.name, p.schema::jsonb, p.rows, p.seq, p.created, p.updated
@@ -59,7 +59,7 @@ export function tableParts(sql: Sql, { tablePuts: p, tableCounts: c, tableDrops:
   return sql`${some(p.names, puts)}${some(c.names, counts)}${some(d.names, drops)}`;
 }
 
-export function rowParts(sql: Sql, { rowPuts: p, rowDeletes: d }: JournalColumns) {
+export function rowParts(sql: Queries, { rowPuts: p, rowDeletes: d }: JournalColumns) {
   const puts = sql`, row_written as (
       insert into table_row (artifact_id, table_name, row_id, data, created_seq, seq, created_at_ms, updated_at_ms)
       select owned.id, p.tab, p.row_id, p.data::jsonb, p.created_seq, p.seq, p.created, p.updated
@@ -81,7 +81,7 @@ export function rowParts(sql: Sql, { rowPuts: p, rowDeletes: d }: JournalColumns
     )`;
 }
 
-export function indexParts(sql: Sql, { indexPuts: p, reindexed: r }: JournalColumns) {
+export function indexParts(sql: Queries, { indexPuts: p, reindexed: r }: JournalColumns) {
   const puts = sql`, index_written as (
       insert into row_index (artifact_id, table_name, column_name, kind, num, txt, row_id)
       select owned.id, p.tab, p.col, p.kind::"char", p.num, p.txt, p.row_id
@@ -107,7 +107,7 @@ export function indexParts(sql: Sql, { indexPuts: p, reindexed: r }: JournalColu
     )`;
 }
 
-export function blobParts(sql: Sql, { blobPuts: p, blobDeletes: d }: JournalColumns) {
+export function blobParts(sql: Queries, { blobPuts: p, blobDeletes: d }: JournalColumns) {
   const puts = sql`, blob_written as (
       insert into blob (artifact_id, id, filename, mime_type, size_bytes, sha256, created_by, seq, created_at_ms)
       select owned.id, p.id, p.filename, p.mime, p.size, decode(p.sha256, 'hex'), p.creator, p.seq, p.created
@@ -128,7 +128,7 @@ export function blobParts(sql: Sql, { blobPuts: p, blobDeletes: d }: JournalColu
     )`;
 }
 
-export function tombstonePart(sql: Sql, { tombstones: t }: JournalColumns) {
+export function tombstonePart(sql: Queries, { tombstones: t }: JournalColumns) {
   if (t.seqs.length === 0) return sql``;
   return sql`, buried as (
       insert into tombstone (artifact_id, seq, kind, name, row_id, at_ms)

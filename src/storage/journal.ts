@@ -3,7 +3,7 @@ import type { ArtifactBatch, BatchOutcome, JournalStore } from '../../actors/por
 import type { ArtifactId } from '../../protocol/ids.ts';
 import { JournalColumns } from './journal-columns.ts';
 import { blobParts, indexParts, keyParts, rowParts, tableParts, tombstonePart } from './journal-parts.ts';
-import { type Sql, sqlState } from './sql.ts';
+import { type Queries, type Sql, sqlState } from './sql.ts';
 
 /** A commit takes milliseconds. After this its outcome counts as unknown and its connection is given up. */
 const COMMIT_DEADLINE_MS = 20_000;
@@ -50,7 +50,7 @@ export function postgresJournal(connect: (broken?: Sql) => Sql): JournalStore {
  * a commit of JSON keys alone costs nothing for tables and blobs, and each of the few texts that occur stays prepared.
  * Its parts all see the state before it and no two of them write the same row.
  */
-async function writeBatches(sql: Sql, batches: readonly ArtifactBatch[]): Promise<ReadonlySet<ArtifactId>> {
+export async function writeBatches(sql: Queries, batches: readonly ArtifactBatch[]): Promise<ReadonlySet<ArtifactId>> {
   const columns = new JournalColumns(batches);
   const { artifacts } = columns;
   const rows = await sql<{ id: ArtifactId }[]>`

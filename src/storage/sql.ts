@@ -1,8 +1,10 @@
 /** The one client for Postgres, server or embedded: types, time-outs and what is parsed how. */
-import postgres from 'postgres';
+import postgres, { type ISql } from 'postgres';
 
 /** `bigint` columns (Unix ms, byte counts, sequence numbers) are numbers: all of ours stay below 2^53. */
 export type Sql = postgres.Sql<{ bigint: number }>;
+/** What a query runs on: the pool, or one open transaction. */
+export type Queries = ISql<{ bigint: number }>;
 /** Inside `sql.begin`. Hand it to every query of the transaction: on the embedded database another connection waits for its end. */
 export type Transaction = postgres.TransactionSql<{ bigint: number }>;
 

@@ -2,9 +2,11 @@
 import { createHash } from 'node:crypto';
 import type { ArtifactId } from '../../../protocol/ids.ts';
 import type { ObjectStore } from '../../storage/objects.ts';
+import type { Sql } from '../../storage/sql.ts';
 import { type ArtifactRow, requireArtifact } from '../artifact-rows.ts';
 import type { Queries, ServiceDeps } from '../deps.ts';
 import { type FileRow, listFiles, requireVersion, type VersionRow } from '../version-rows.ts';
+import { type ExportedTable, readTables, tableEntries } from './export-tables.ts';
 import { blobEntry, FORMAT, fileEntry, jsonEntry, MANIFEST_ENTRY, type Manifest } from './manifest.ts';
 import { writeZip, type ZipEntry } from './zip-writer.ts';
 
@@ -29,8 +31,9 @@ export async function exportArtifact(
   // Nothing may be live yet: then the newest draft is what there is.
   const version = await requireVersion(sql, id, row.live_version_id ?? row.last_version_no, true);
   const files = await listFiles(sql, version.id);
-  const [keys, blobs] = await Promise.all([readKeys(sql, id, nowMs), readBlobs(sql, id)]);
-  return { fileName: `${row.slug}.zip`, pieces: writeZip(entriesOf(objects, { row, version, files, keys, blobs }), nowMs) };
+  const [keys, blobs, tables] = await Promise.all([readKeys(sql, id, nowMs), readBlobs(sql, id), readTables(sql, id)]);
+  const contents = { row, version, files, keys, blobs, tables };
+  return { fileName: `${row.slug}.zip`, pieces: writeZip(entriesOf(sql, objects, contents), nowMs) };
 }
 
 interface Contents {
@@ -39,17 +42,19 @@ interface Contents {
   readonly files: readonly FileRow[];
   readonly keys: readonly KeyRow[];
   readonly blobs: readonly BlobRow[];
+  readonly tables: readonly ExportedTable[];
 }
 
-async function* entriesOf(objects: ObjectStore, contents: Contents): AsyncGenerator<ZipEntry> {
+async function* entriesOf(sql: Sql, objects: ObjectStore, contents: Contents): AsyncGenerator<ZipEntry> {
   yield { name: MANIFEST_ENTRY, bytes: Buffer.from(JSON.stringify(manifestOf(contents), null, 2)) };
   for (const file of contents.files) yield { name: fileEntry(file.path), bytes: await objects.read(file.sha256.toString('hex')) };
   for (const key of contents.keys) yield { name: jsonEntry(key.key), bytes: Buffer.from(key.value) };
+  for (const table of contents.tables) yield* tableEntries(sql, contents.row.id, table);
   const bytesOf = new Map(contents.blobs.map((blob) => [blob.sha256, blob.size_bytes]));
   for (const [sha256, sizeBytes] of bytesOf) yield { name: blobEntry(sha256), chunks: objects.readRange(sha256, 0, sizeBytes - 1) };
 }
 
-function manifestOf({ row, version, files, keys, blobs }: Contents): Manifest {
+function manifestOf({ row, version, files, keys, blobs, tables }: Contents): Manifest {
   return {
     format: FORMAT,
     format_version: 1,
@@ -74,6 +79,7 @@ function manifestOf({ row, version, files, keys, blobs }: Contents): Manifest {
       expires_at_ms: key.expires_at_ms,
     })),
     blobs: [...blobs],
+    tables: [...tables],
   };
 }
 

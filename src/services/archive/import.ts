@@ -17,6 +17,7 @@ import { insertArtifact, insertVersion } from '../publish/version-writes.ts';
 import { freeSlug, requireSlug, slugify } from '../slugs.ts';
 import { decideVisibility, type VisibilityChange } from '../visibility.ts';
 import { insertBlobs, storeBlobs } from './import-blobs.ts';
+import { insertTables } from './import-tables.ts';
 import { fileEntry, jsonEntry, MANIFEST_ENTRY, type Manifest, manifest } from './manifest.ts';
 import { archiveFailure, ZipReader } from './zip-reader.ts';
 
@@ -103,7 +104,8 @@ async function importZip(deps: ImportDeps, publisher: Publisher, zip: ZipReader,
     const keys = archive.keys.filter((key) => key.expiresAtMs === null || key.expiresAtMs > nowMs);
     await insertKeys(tx, id, keys);
     await insertBlobs(tx, { id, createdBy: publisher.userId, seqBefore: keys.length }, archive.manifest.blobs);
-    const seq = keys.length + archive.manifest.blobs.length;
+    const seqBefore = keys.length + archive.manifest.blobs.length;
+    const seq = await insertTables(tx, zip, { id, seqBefore }, archive.manifest.tables);
     await furnish(tx, id, archive.manifest, visibility, versionId, seq);
     return {
       artifactId: id,

@@ -6,6 +6,7 @@ import { anonymousRights, filePath, mime, social, visibility } from '../../../pr
 import { blobFilename } from '../../../protocol/schemas/blob.ts';
 import { nameSchema, sha256Schema, storedText } from '../../../protocol/schemas/common.ts';
 import { jsonKey } from '../../../protocol/schemas/json-key.ts';
+import { tableName, tableSchema } from '../../../protocol/schemas/table.ts';
 
 export const MANIFEST_ENTRY = 'manifest.json';
 export const FORMAT = 'easel-artifact';
@@ -48,6 +49,7 @@ export const manifest = z.object({
       }),
     )
     .default([]),
+  tables: z.array(z.object({ name: tableName, schema: tableSchema.nullable(), created_at_ms: ms, updated_at_ms: ms })).default([]),
 });
 export type Manifest = z.output<typeof manifest>;
 
@@ -59,6 +61,16 @@ export function fileEntry(path: string): string {
 /** Entry of the bytes of blobs; those with the same bytes share it. */
 export function blobEntry(sha256: string): string {
   return `data/blobs/${sha256}`;
+}
+
+/** Entry of a table's rows, each a line of JSON with its id and times; this is what an import reads. */
+export function rowsEntry(table: string): string {
+  return `data/tables/${table}.ndjson`;
+}
+
+/** Entry of the same rows for people and spreadsheets. */
+export function csvEntry(table: string): string {
+  return `data/tables/${table}.csv`;
 }
 
 /** Entry of a JSON value: its text as it is stored. */
