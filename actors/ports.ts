@@ -56,8 +56,8 @@ export type TableChange =
       readonly updatedAtMs: number;
       /** Rows of the table after this change. */
       readonly rowCount: number;
-      /** Of the columns that the schema calls indexed or unique; replaces what was there for this row. */
-      readonly indexed: readonly (readonly [column: string, value: IndexedValue])[];
+      /** Of all columns that the schema calls indexed or unique, null where the row has no value; replaces what was there for this row. */
+      readonly indexed: readonly (readonly [column: string, value: IndexedValue | null])[];
     }
   | {
       readonly kind: 'row.delete';

@@ -5,7 +5,7 @@ import type { TableColumn, TableSchema } from '../protocol/schemas/table.ts';
 import type { IndexedValue } from './ports.ts';
 
 export type RowFields = Readonly<Record<string, unknown>>;
-export type Indexed = readonly (readonly [column: string, value: IndexedValue])[];
+export type Indexed = readonly (readonly [column: string, value: IndexedValue | null])[];
 
 /** A row's own fields, of one that may have been read before: `id` and the times are the server's and are left out. */
 export function ownFields(row: RowFields): RowFields {
@@ -53,14 +53,12 @@ export function schemaIssues(schema: TableSchema, fields: RowFields, where: stri
   return issues;
 }
 
-/** The values for the index. The fields have been checked against the schema. */
+/** The values for the index; null stands for none, so that rows without one are found in the index as well. The fields have been checked against the schema. */
 export function indexedValues(schema: TableSchema | null, fields: RowFields): Indexed {
   if (schema === null) return [];
-  const values: (readonly [string, IndexedValue])[] = [];
+  const values: (readonly [string, IndexedValue | null])[] = [];
   for (const { name, unique, indexed } of schema.columns) {
-    if (!(unique || indexed)) continue;
-    const value = indexedValue(fieldOf(fields, name));
-    if (value !== undefined) values.push([name, value]);
+    if (unique || indexed) values.push([name, indexedValue(fieldOf(fields, name)) ?? null]);
   }
   return values;
 }

@@ -123,7 +123,7 @@ export class TablePlan {
       this.#planned.get(id)?.before ?? (rowId === undefined || this.#table === undefined ? undefined : this.#known.row(this.#table, rowId));
     const indexed = indexedValues(this.#table?.schema ?? null, fields);
     this.#release(id);
-    for (const [column, value] of indexed) this.#take(column, value, id, where);
+    for (const [column, value] of indexed) if (value !== null) this.#take(column, value, id, where);
     if (rowId === undefined) this.#newRows += 1;
     this.#planned.set(id, { rowId: id, before, fields, data: rowText(fields, where), indexed });
     return id;
@@ -167,7 +167,7 @@ export class TablePlan {
   #release(rowId: string): void {
     for (const [column, value] of this.#planned.get(rowId)?.indexed ?? []) {
       const taken = this.#taken.get(column);
-      if (taken?.get(value) === rowId) taken.delete(value);
+      if (value !== null && taken?.get(value) === rowId) taken.delete(value);
     }
   }
 

@@ -152,7 +152,7 @@ export class Table {
     this.#rows.set(rowId, remembered);
     this.#bytes += rowBytes(remembered);
     for (const [column, value] of remembered.indexed) {
-      if (!this.isUnique(column)) continue;
+      if (value === null || !this.isUnique(column)) continue;
       const holders = this.#holders.get(column) ?? new Map<IndexedValue, string>();
       this.#holders.set(column, holders);
       holders.set(value, rowId);
@@ -167,7 +167,7 @@ export class Table {
     for (const [column, value] of there.indexed) {
       const holders = this.#holders.get(column);
       // In one turn a value may have gone over to another row before this one let go of it.
-      if (holders?.get(value) === rowId) holders.delete(value);
+      if (value !== null && holders?.get(value) === rowId) holders.delete(value);
     }
   }
 }

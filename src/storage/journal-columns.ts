@@ -55,6 +55,7 @@ export class JournalColumns {
     artifacts: [] as number[],
     tables: [] as string[],
     ids: [] as string[],
+    createdSeqs: [] as number[],
     columns: [] as string[],
     kinds: [] as string[],
     numbers: [] as (number | null)[],
@@ -186,15 +187,16 @@ export class JournalColumns {
     for (const [column, value] of change.indexed) this.#addIndexed(artifact, change, column, value);
   }
 
-  #addIndexed(artifact: number, { table, rowId }: Of<'row.put'>, column: string, value: IndexedValue): void {
+  #addIndexed(artifact: number, { table, rowId, createdSeq }: Of<'row.put'>, column: string, value: IndexedValue | null): void {
     const { indexPuts } = this;
     indexPuts.artifacts.push(artifact);
     indexPuts.tables.push(table);
     indexPuts.ids.push(rowId);
+    indexPuts.createdSeqs.push(createdSeq);
     indexPuts.columns.push(column);
     indexPuts.kinds.push(kindOf(value));
     indexPuts.numbers.push(typeof value === 'number' ? value : null);
-    indexPuts.texts.push(typeof value === 'number' ? null : String(value));
+    indexPuts.texts.push(typeof value === 'number' || value === null ? null : String(value));
   }
 
   #addBlob(artifact: number, change: BlobPut | Of<'blob.delete'>): void {
@@ -254,7 +256,8 @@ function timeOf(change: RowChange): number {
 }
 
 /** As `row_index.kind` has it. */
-export function kindOf(value: IndexedValue): 'n' | 's' | 'b' {
+export function kindOf(value: IndexedValue | null): 'n' | 's' | 'b' | 'z' {
+  if (value === null) return 'z';
   if (typeof value === 'number') return 'n';
   return typeof value === 'string' ? 's' : 'b';
 }

@@ -83,12 +83,12 @@ export function rowParts(sql: Queries, { rowPuts: p, rowDeletes: d }: JournalCol
 
 export function indexParts(sql: Queries, { indexPuts: p, reindexed: r }: JournalColumns) {
   const puts = sql`, index_written as (
-      insert into row_index (artifact_id, table_name, column_name, kind, num, txt, row_id)
-      select owned.id, p.tab, p.col, p.kind::"char", p.num, p.txt, p.row_id
+      insert into row_index (artifact_id, table_name, column_name, kind, num, txt, row_id, created_seq)
+      select owned.id, p.tab, p.col, p.kind::"char", p.num, p.txt, p.row_id, p.created_seq
       from unnest(
         ${p.artifacts}::bigint[], ${p.tables}::text[], ${p.ids}::text[], ${p.columns}::text[], ${p.kinds}::text[],
-        ${p.numbers}::double precision[], ${p.texts}::text[]
-      ) as p (artifact, tab, row_id, col, kind, num, txt)
+        ${p.numbers}::double precision[], ${p.texts}::text[], ${p.createdSeqs}::bigint[]
+      ) as p (artifact, tab, row_id, col, kind, num, txt, created_seq)
       join owned on owned.artifact = p.artifact
       on conflict (artifact_id, table_name, row_id, column_name) do update set
         kind = excluded.kind, num = excluded.num, txt = excluded.txt

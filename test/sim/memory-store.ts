@@ -7,20 +7,20 @@ import {
   type Change,
   COLD_VALUE_BYTES,
   type HolderQuery,
-  type IndexedValue,
   type JournalStore,
   type StoredBlob,
   type StoredKey,
   type StoredRow,
   type StoredTable,
 } from '../../actors/ports.ts';
+import type { Indexed } from '../../actors/row-fields.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
 
 export interface TableInMemory {
   table: StoredTable;
   readonly rows: Map<string, StoredRow>;
   /** What the index holds of each row. */
-  readonly index: Map<string, readonly (readonly [column: string, value: IndexedValue])[]>;
+  readonly index: Map<string, Indexed>;
 }
 
 export interface StoredArtifact {

@@ -27,7 +27,12 @@ const tablePut = (seq: number, table: string, rowCount = 0, schema: string | nul
   updatedAtMs: 2000 + seq,
 });
 const drop = (seq: number, table: string): Change => ({ seq, kind: 'table.drop', table, atMs: 3000 + seq });
-const rowPut = (seq: number, rowId: string, data: string, more: { of?: number; count?: number; indexed?: [string, IndexedValue][] } = {}) =>
+const rowPut = (
+  seq: number,
+  rowId: string,
+  data: string,
+  more: { of?: number; count?: number; indexed?: [string, IndexedValue | null][] } = {},
+) =>
   ({
     seq,
     kind: 'row.put',
@@ -251,15 +256,16 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
             ['b', true],
           ],
         }),
-        rowPut(5, 'b', '{}', { of: 3 }),
+        rowPut(5, 'b', '{}', { of: 3, indexed: [['n', null]] }),
       ),
     ]);
     expect(await indexOf(id)).toEqual([
       { row_id: 'a', column_name: 'b', kind: 'b', num: null, txt: 'true' },
       { row_id: 'a', column_name: 's', kind: 's', num: null, txt: '' },
+      { row_id: 'b', column_name: 'n', kind: 'z', num: null, txt: null },
     ]);
     await journal.commit([batch(rowDelete(6, 'a', 2, 1))]);
-    expect(await indexOf(id)).toEqual([]);
+    expect((await indexOf(id)).map((entry) => entry.row_id)).toEqual(['b']);
   });
 
   it('[holders] finds rows by the values of a column, indexed or not, and never takes one type for another', async () => {

@@ -65,9 +65,12 @@ function cut(rows: readonly FoundRow[], length: number, mark: string): RowsPage 
 function scanned(scope: TableScope, filter: Filter, sort: readonly SortField[], after: readonly unknown[] | undefined): SegmentOf {
   return (statement) => {
     const orders = fieldOrders(sort, statement);
-    const where = [rowsWhere(scope, filter, statement)];
-    if (after !== undefined) where.push(afterCursor(orders, after, statement));
-    return { fromSql: `from table_row r where ${where.join(' and ')}`, orders };
+    const where = rowsWhere(scope, filter, statement);
+    const further = after === undefined ? 'true' : afterCursor(orders, after, statement);
+    const inputs = orders.flatMap((order) => order.inputs);
+    if (inputs.length === 0) return { fromSql: `from table_row r where ${where} and ${further}`, orders };
+    // Without `offset 0` the planner would put what stands here into every place that names it.
+    return { fromSql: `from (select r.*, ${inputs.join(', ')} from table_row r where ${where} offset 0) r where ${further}`, orders };
   };
 }
 

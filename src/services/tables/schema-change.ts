@@ -82,7 +82,7 @@ async function checkRows(tx: Queries, tables: TablesPart, table: Table, schema: 
       from table_row r
       where r.artifact_id = ${tables.artifactId} and r.table_name = ${table.name} and r.created_seq > ${after}
       order by r.created_seq limit ${ROWS_AT_ONCE}`;
-    const indexed = rows.map(({ rowId, data }) => ({ rowId, values: check.row(rowId, JSON.parse(data)) }));
+    const indexed = rows.map(({ rowId, createdSeq, data }) => ({ rowId, createdSeq, values: check.row(rowId, JSON.parse(data)) }));
     if (inAdded.size > 0) await fillIndex(tx, tables, table.name, indexed, inAdded);
     after = rows.at(-1)?.createdSeq ?? after;
     if (rows.length < ROWS_AT_ONCE) break;
@@ -132,19 +132,21 @@ async function fillIndex(
   tx: Queries,
   tables: TablesPart,
   table: string,
-  rows: readonly { readonly rowId: string; readonly values: Indexed }[],
+  rows: readonly { readonly rowId: string; readonly createdSeq: number; readonly values: Indexed }[],
   columns: ReadonlySet<string>,
 ): Promise<void> {
-  const entries: { readonly rowId: string; readonly column: string; readonly value: IndexedValue }[] = [];
-  for (const { rowId, values } of rows)
-    for (const [column, value] of values) if (columns.has(column)) entries.push({ rowId, column, value });
+  const entries: { readonly rowId: string; readonly createdSeq: number; readonly column: string; readonly value: IndexedValue | null }[] =
+    [];
+  for (const { rowId, createdSeq, values } of rows)
+    for (const [column, value] of values) if (columns.has(column)) entries.push({ rowId, createdSeq, column, value });
   await tx`
-    insert into row_index (artifact_id, table_name, column_name, kind, num, txt, row_id)
-    select ${tables.artifactId}, ${table}, e.col, e.kind::"char", e.num, e.txt, e.row_id
+    insert into row_index (artifact_id, table_name, column_name, kind, num, txt, row_id, created_seq)
+    select ${tables.artifactId}, ${table}, e.col, e.kind::"char", e.num, e.txt, e.row_id, e.created_seq
     from unnest(
       ${entries.map(({ rowId }) => rowId)}::text[], ${entries.map(({ column }) => column)}::text[],
       ${entries.map(({ value }) => kindOf(value))}::text[],
       ${entries.map(({ value }) => (typeof value === 'number' ? value : null))}::double precision[],
-      ${entries.map(({ value }) => (typeof value === 'number' ? null : String(value)))}::text[]
-    ) as e (row_id, col, kind, num, txt)`;
+      ${entries.map(({ value }) => (typeof value === 'number' || value === null ? null : String(value)))}::text[],
+      ${entries.map(({ createdSeq }) => createdSeq)}::bigint[]
+    ) as e (row_id, col, kind, num, txt, created_seq)`;
 }

@@ -1,7 +1,8 @@
 /**
  * The order of table rows. Values of different types stand apart: nothing and null, then false and true, numbers, texts by code point,
  * then arrays and objects, which are all alike. Of a text the first `sortTextCharsMax` characters count, so that a cursor stays small;
- * an indexed text counts whole. Rows that are alike stand in the order of their insertion, and `createdAt` means that order itself.
+ * an indexed text counts whole. Rows that are alike stand in the order of their insertion, or in the reverse where the last field is a
+ * falling one; `createdAt` means that order itself.
  */
 import { Failure } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
@@ -45,6 +46,8 @@ export interface SortKey {
 
 /** What a page has to know of one field of its order. */
 export interface FieldOrder {
+  /** Columns beside those of the row that the rest is made of: what is worked out of a row's JSON is worked out once. */
+  readonly inputs: readonly string[];
   readonly keys: readonly SortKey[];
   /** The value of a row that its cursor carries, as jsonb. */
   readonly cursorSql: string;
@@ -52,24 +55,27 @@ export interface FieldOrder {
   readonly valuesOf: (cursor: unknown) => readonly Parameter[] | undefined;
 }
 
-export const INSERTION: FieldOrder = columnOrder('r.created_seq', 'bigint', false);
+export function insertionOrder(descending: boolean): FieldOrder {
+  return columnOrder('r.created_seq', 'bigint', descending);
+}
 
 /** The orders of the fields, ending with one in which no two rows are alike. */
 export function fieldOrders(sort: readonly SortField[], statement: Statement): readonly FieldOrder[] {
-  const orders = sort.map((field) => fieldOrder(field, statement));
-  return sort.some(isInsertion) ? orders : [...orders, INSERTION];
+  const orders = sort.map((field, at) => fieldOrder(field, at, statement));
+  return sort.some(isInsertion) ? orders : [...orders, insertionOrder(sort.at(-1)?.descending ?? false)];
 }
 
-function fieldOrder(field: SortField, statement: Statement): FieldOrder {
+function fieldOrder(field: SortField, at: number, statement: Statement): FieldOrder {
   const { path, descending } = field;
   if (isInsertion(field)) return columnOrder('r.created_seq', 'bigint', descending);
   if (path.length === 1 && path[0] === 'updatedAt') return columnOrder('r.updated_at_ms', 'bigint', descending);
   if (path.length === 1 && path[0] === 'id') return columnOrder('r.row_id', 'text', descending);
   const { json, text, type } = fieldSql(path, statement);
-  const shortened = `left(${text}, ${LIMITS.sortTextCharsMax})`;
+  const value = { json: `r.json${at}`, text: `r.text${at}`, type: `r.type${at}` };
   return {
-    keys: valueKeys({ json, text: shortened, type }).map((key) => ({ ...key, descending })),
-    cursorSql: `case ${type} when 'string' then to_jsonb(${shortened}) when 'array' then '[]' when 'object' then '[]' else coalesce(${json}, 'null') end`,
+    inputs: [`${json} as json${at}`, `left(${text}, ${LIMITS.sortTextCharsMax}) as text${at}`, `${type} as type${at}`],
+    keys: valueKeys(value).map((key) => ({ ...key, descending })),
+    cursorSql: `case ${value.type} when 'string' then to_jsonb(${value.text}) when 'array' then '[]' when 'object' then '[]' else coalesce(${value.json}, 'null') end`,
     valuesOf: keysOfValue,
   };
 }
@@ -78,7 +84,7 @@ function fieldOrder(field: SortField, statement: Statement): FieldOrder {
 export function valueKeys({ json, text, type }: { json: string; text: string; type: string }): Omit<SortKey, 'descending'>[] {
   return [
     {
-      sql: `case ${type} when 'boolean' then 1 when 'number' then 2 when 'string' then 3 when 'array' then 4 when 'object' then 4 else 0 end`,
+      sql: `case ${type} when 'string' then 3 when 'number' then 2 when 'boolean' then 1 when 'array' then 4 when 'object' then 4 else 0 end`,
       type: 'integer',
     },
     { sql: `case ${type} when 'number' then ${json}::numeric when 'boolean' then ${json}::boolean::integer else 0 end`, type: 'numeric' },
@@ -102,6 +108,7 @@ function keysOfValue(value: unknown): readonly Parameter[] | undefined {
 function columnOrder(column: string, type: 'bigint' | 'text', descending: boolean): FieldOrder {
   const isValue = (value: unknown): value is Parameter => (type === 'text' ? typeof value === 'string' : Number.isSafeInteger(value));
   return {
+    inputs: [],
     keys: [{ sql: column, type, descending }],
     cursorSql: `to_jsonb(${column})`,
     valuesOf: (value) => (isValue(value) ? [value] : undefined),

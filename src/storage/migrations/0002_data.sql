@@ -29,7 +29,8 @@ create table table_row (
 create unique index table_row_order on table_row (artifact_id, table_name, created_seq);
 create index table_row_seq on table_row (artifact_id, seq);
 
--- Values of `indexed` and `unique` columns, one row each: a number in num, a string in txt, a boolean as 'true' or 'false' in txt with kind b.
+-- Values of `indexed` and `unique` columns, one row each: a number in num (kind n), a string in txt (s), a boolean as 'true' or 'false' in txt (b),
+-- and neither where the row has no value (z): so that a whole table can be read in the order of a column, rows alike in that of their insertion.
 create table row_index (
   artifact_id text not null,
   table_name text not null collate "C",
@@ -38,10 +39,12 @@ create table row_index (
   num double precision,
   txt text collate "C",
   row_id text not null collate "C",
+  -- As the row has it.
+  created_seq bigint not null,
   primary key (artifact_id, table_name, row_id, column_name)
 );
-create index row_index_num on row_index (artifact_id, table_name, column_name, num, row_id) where kind = 'n';
-create index row_index_txt on row_index (artifact_id, table_name, column_name, txt, row_id) where kind <> 'n';
+create index row_index_num on row_index (artifact_id, table_name, column_name, num, created_seq) where kind = 'n';
+create index row_index_txt on row_index (artifact_id, table_name, column_name, txt, created_seq) where kind <> 'n';
 
 create table blob (
   artifact_id text not null references artifact on delete cascade,

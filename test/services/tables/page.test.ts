@@ -49,7 +49,9 @@ function sorted(rows: readonly (Row & { readonly id: string })[], sort: string):
     }
     return 0;
   };
-  return [...rows].sort(compare).map(({ id }) => id);
+  // Sorting keeps the order of what is alike.
+  const insertion = fields.at(-1)?.descending ? [...rows].reverse() : [...rows];
+  return insertion.sort(compare).map(({ id }) => id);
 }
 
 const anySort = fc

@@ -1,9 +1,9 @@
 /** Tables put in by SQL, so that what is read does not depend on what writes. */
-import type { IndexedValue } from '../../../actors/ports.ts';
 import { indexedValues } from '../../../actors/row-fields.ts';
 import { newId } from '../../../protocol/ids.ts';
-import { type TableSchema, tableSchema } from '../../../protocol/schemas/table.ts';
+import { tableSchema } from '../../../protocol/schemas/table.ts';
 import type { TableScope } from '../../../src/services/tables/filter-sql.ts';
+import { kindOf } from '../../../src/storage/journal-columns.ts';
 import type { Sql } from '../../../src/storage/sql.ts';
 import type { Row } from './filter-model.ts';
 
@@ -31,31 +31,24 @@ export async function storeRows(sql: Sql, fields: readonly Row[], columns: unkno
     insert into table_row (artifact_id, table_name, row_id, data, created_seq, seq, created_at_ms, updated_at_ms)
     select ${scope.artifactId}, ${scope.table}, u.id, u.data::jsonb, ${firstSeq} + u.n - 1, ${firstSeq} + u.n - 1, ${firstMs} + u.n - 1, ${firstMs} + u.n
     from unnest(${ids}::text[], ${fields.map((row) => JSON.stringify(row))}::text[]) with ordinality as u (id, data, n)`;
-  await storeIndex(sql, scope, schema, fields, ids);
+  await storeIndex(sql, scope, firstSeq, fields, ids);
   const iso = (ms: number) => new Date(ms).toISOString();
   const rows = fields.map((own, at) => ({ id: ids[at] ?? '', ...own, createdAt: iso(firstMs + at), updatedAt: iso(firstMs + at + 1) }));
   return { scope, rows };
 }
 
-async function storeIndex(
-  sql: Sql,
-  scope: TableScope,
-  schema: TableSchema | null,
-  fields: readonly Row[],
-  ids: readonly string[],
-): Promise<void> {
-  const entries = fields.flatMap((row, at) => indexedValues(schema, row).map(([column, value]) => ({ id: ids[at] ?? '', column, value })));
-  const kinds = entries.map(({ value }) => (typeof value === 'number' ? 'n' : typeof value === 'string' ? 's' : 'b'));
+async function storeIndex(sql: Sql, scope: TableScope, firstSeq: number, fields: readonly Row[], ids: readonly string[]): Promise<void> {
+  const entries = fields.flatMap((row, at) =>
+    indexedValues(scope.schema, row).map(([column, value]) => ({ id: ids[at] ?? '', seq: firstSeq + at, column, value })),
+  );
+  const kinds = entries.map(({ value }) => kindOf(value));
   const numbers = entries.map(({ value }) => (typeof value === 'number' ? value : null));
-  const texts = entries.map(({ value }) => textOf(value));
+  const texts = entries.map(({ value }) => (typeof value === 'number' || value === null ? null : String(value)));
   await sql`
-    insert into row_index (artifact_id, table_name, column_name, kind, num, txt, row_id)
-    select ${scope.artifactId}, ${scope.table}, u.col, u.kind::"char", u.num, u.txt, u.id
+    insert into row_index (artifact_id, table_name, column_name, kind, num, txt, row_id, created_seq)
+    select ${scope.artifactId}, ${scope.table}, u.col, u.kind::"char", u.num, u.txt, u.id, u.seq
     from unnest(
-      ${entries.map(({ column }) => column)}::text[], ${kinds}::text[], ${numbers}::double precision[], ${texts}::text[], ${entries.map(({ id }) => id)}::text[]
-    ) as u (col, kind, num, txt, id)`;
-}
-
-function textOf(value: IndexedValue): string | null {
-  return typeof value === 'number' ? null : String(value);
+      ${entries.map(({ column }) => column)}::text[], ${kinds}::text[], ${numbers}::double precision[], ${texts}::text[],
+      ${entries.map(({ id }) => id)}::text[], ${entries.map(({ seq }) => seq)}::bigint[]
+    ) as u (col, kind, num, txt, id, seq)`;
 }
