@@ -55,11 +55,11 @@ describe.each(TAKERS)('%s %s', (method, path) => {
     ['single quotes', "{'a':1}"],
     ['a lone surrogate in bytes', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
     ['UTF-16', Buffer.from('{"a":1}', 'utf16le')],
-    ['gzip that says so', gzipSync('{"a":1}'), { 'content-encoding': 'gzip' }],
+    ['gzip', gzipSync('{"a":1}')],
     ['a control character in a string', '{"a":"\u0001"}'],
     ['nothing', ''],
-  ] as readonly (readonly [string, string | Uint8Array, Record<string, string>?])[])('%s', async (_name, body, headers) => {
-    expect(await raw(method, path, body, headers)).toEqual(INVALID_JSON);
+  ] as readonly (readonly [string, string | Uint8Array])[])('%s', async (_name, body) => {
+    expect(await raw(method, path, body)).toEqual(INVALID_JSON);
   });
 
   test.each(['application/json; charset=utf-16', 'application/json; charset=latin1', 'text/plain', 'application/xml'])(
