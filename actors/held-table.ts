@@ -75,8 +75,9 @@ export class PatchMatching extends HeldOperation<readonly StoredRow[], number> {
     const columns = uniqueColumns(table).filter((column) => Object.hasOwn(this.#changes, column));
     await this.#known.read(tables, table, async () => {
       const holders = columns.map((column) => readHolders(tables, table, column, valuesOf([this.#changes], column)));
-      rows = await this.#matching(tables, table, LIMITS.rowsByFilterMax);
-      return [rows, ...(await Promise.all(holders))];
+      const answers = await Promise.all([this.#matching(tables, table, LIMITS.rowsByFilterMax), ...holders]);
+      rows = answers[0];
+      return answers;
     });
     return rows;
   }

@@ -176,6 +176,8 @@ export class ActorRuntime {
     } finally {
       this.#waiting -= 1;
     }
+    // Whatever it was to wait for once more, nobody waits for it now.
+    wait?.catch(() => undefined);
     throw unavailable('The artifact could not be held in memory.');
   }
 

@@ -28,9 +28,9 @@ import { pageSdkHandlers } from './services/page-sdk.ts';
 import { previewLinkHandlers } from './services/preview-links.ts';
 import { publishHandlers } from './services/publish/handlers.ts';
 import { sweep } from './services/sweep.ts';
+import { byFilterHandlers } from './services/tables/by-filter.ts';
 import { tableQueryHandlers } from './services/tables/queries.ts';
 import { TableReads } from './services/tables/reads.ts';
-import { byFilterHandlers } from './services/tables/by-filter.ts';
 import { tableHandlers } from './services/tables/writes.ts';
 import { tokenHandlers } from './services/token-handlers.ts';
 import { TokenService } from './services/tokens.ts';
@@ -175,7 +175,7 @@ function serviceHandlers(
     ...changeHandlers({ ...deps, hub }),
     ...jsonKeyHandlers({ runtime }),
     ...tableHandlers({ runtime, sql: deps.sql }),
-    ...byFilterHandlers({ runtime, sql: deps.sql }),
+    ...byFilterHandlers({ runtime, reads: deps.reads }),
     ...tableQueryHandlers({ runtime, reads: deps.reads }),
   };
 }

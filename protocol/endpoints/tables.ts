@@ -83,7 +83,16 @@ export const tables = {
     params,
     body: { kind: 'json', schema: z.strictObject({ filter, changes: rowChanges }), bytesMax: LIMITS.bodyBytesMax },
     replies: { ok: { status: 200, body: counted('updated') } },
-    errors: ['INVALID_TABLE_NAME', 'TABLE_NOT_FOUND', 'INVALID_FILTER', 'TOO_MANY_ROWS', 'ROW_TOO_LARGE', 'DUPLICATE_VALUE', 'FORBIDDEN'],
+    errors: [
+      'INVALID_TABLE_NAME',
+      'TABLE_NOT_FOUND',
+      'INVALID_FILTER',
+      'QUERY_TOO_EXPENSIVE',
+      'TOO_MANY_ROWS',
+      'ROW_TOO_LARGE',
+      'DUPLICATE_VALUE',
+      'FORBIDDEN',
+    ],
   }),
   'tables.deleteMany': endpoint({
     method: 'DELETE',
@@ -99,7 +108,7 @@ export const tables = {
       ok: { status: 200, body: counted('deleted') },
       dropped: { status: 200, body: enveloped(z.object({ dropped: z.literal(true), deleted: z.number().int() })) },
     },
-    errors: ['INVALID_TABLE_NAME', 'TABLE_NOT_FOUND', 'INVALID_FILTER', 'TOO_MANY_ROWS', 'FORBIDDEN'],
+    errors: ['INVALID_TABLE_NAME', 'TABLE_NOT_FOUND', 'INVALID_FILTER', 'QUERY_TOO_EXPENSIVE', 'TOO_MANY_ROWS', 'FORBIDDEN'],
   }),
   'tables.getRow': endpoint({
     method: 'GET',

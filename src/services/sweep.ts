@@ -6,6 +6,7 @@ import { RETENTION_MS } from './artifact-rows.ts';
 import { deleteExpiredBlobUploads } from './blobs/uploads.ts';
 import { trimTombstones } from './changes/trim.ts';
 import type { Queries, ServiceDeps } from './deps.ts';
+import { purgeRows } from './tables/purge.ts';
 
 /** An object is stored before the row that names it: younger ones may just be waiting for theirs. */
 const OBJECT_GRACE_MS = 24 * 3600 * 1000;
@@ -43,11 +44,16 @@ export async function sweep(deps: Deps, signal: AbortSignal): Promise<SweepRepor
 
 async function purgeArtifacts(deps: Deps, deletedBeforeMs: number, signal: AbortSignal): Promise<number> {
   let purged = 0;
-  while (!signal.aborted) {
-    const rows = await purgeSome(deps.sql, deletedBeforeMs);
-    purged += rows.length;
-    for (const row of rows) deps.notices.emit({ artifactId: row.id, slugs: [], kind: 'gone' });
-    if (rows.length < ROWS_AT_ONCE) break;
+  let doomed = await findExpired(deps.sql, deletedBeforeMs);
+  while (doomed.length > 0) {
+    for (const { id } of doomed) {
+      if (!(await purgeRows(deps.sql, id, signal))) return purged;
+      // Another sweep may have been quicker.
+      if (!(await deleteArtifact(deps.sql, id, deletedBeforeMs))) continue;
+      purged += 1;
+      deps.notices.emit({ artifactId: id, slugs: [], kind: 'gone' });
+    }
+    doomed = await findExpired(deps.sql, deletedBeforeMs);
   }
   return purged;
 }
@@ -65,11 +71,13 @@ async function removeOrphans(deps: Deps, storedBeforeMs: number, signal: AbortSi
   return removed;
 }
 
-function purgeSome(sql: Queries, deletedBeforeMs: number): Promise<{ id: ArtifactId }[]> {
+function findExpired(sql: Queries, deletedBeforeMs: number): Promise<{ id: ArtifactId }[]> {
   return sql<{ id: ArtifactId }[]>`
-    delete from artifact where id in (
-      select id from artifact where deleted_at_ms <= ${deletedBeforeMs} order by deleted_at_ms limit ${ROWS_AT_ONCE} for update skip locked)
-    returning id`;
+    select id from artifact where deleted_at_ms <= ${deletedBeforeMs} order by deleted_at_ms limit ${ROWS_AT_ONCE}`;
+}
+
+async function deleteArtifact(sql: Queries, id: ArtifactId, deletedBeforeMs: number): Promise<boolean> {
+  return (await sql`delete from artifact where id = ${id} and deleted_at_ms <= ${deletedBeforeMs}`).count > 0;
 }
 
 async function deleteExpiredUploads(sql: Queries, nowMs: number): Promise<number> {

@@ -73,6 +73,26 @@ describe('the daily sweep', () => {
     expect((await objects.read(sha256('shared'))).toString()).toBe('shared');
   });
 
+  test('purges the rows of tables with their artifact, and no others', async () => {
+    const { sql } = database;
+    const [doomed, kept] = [await publishPage('doomed'), await publishPage('kept')];
+    for (const id of [doomed, kept]) {
+      await sql`
+        insert into table_row (artifact_id, table_name, row_id, data, created_seq, seq, created_at_ms, updated_at_ms)
+        select ${id}, 't', i::text, '{}', i, i, 0, 0 from generate_series(1, 5001) i`;
+      await sql`
+        insert into row_index select (jsonb_populate_record(null::row_index, jsonb_build_object(
+          'artifact_id', ${id}::text, 'table_name', 't', 'column_name', 'n', 'kind', 'n', 'num', i, 'row_id', i::text, 'created_seq', i))).*
+        from generate_series(1, 5000) i`;
+    }
+    await trash(doomed);
+    clock.advance(30 * DAY_MS);
+    expect(await sweep(deps(), AbortSignal.abort())).toMatchObject({ artifacts: 0 });
+    expect(await sweep(deps(), NEVER)).toMatchObject({ artifacts: 1 });
+    expect(await sql`select artifact_id, count(*) from table_row group by 1`).toEqual([{ artifact_id: kept, count: 5001 }]);
+    expect(await sql`select artifact_id, count(*) from row_index group by 1`).toEqual([{ artifact_id: kept, count: 5000 }]);
+  });
+
   test('leaves alone what was stored within a day, and what an upload or a compressed form names', async () => {
     const { sql } = database;
     const contents = ['fresh', 'in upload', 'brotli of a page', 'orphan'];

@@ -70,6 +70,11 @@ export class FaultyStore implements JournalStore, ArtifactStore {
     return this.#read(() => this.#memory.readHolders(id, wanted));
   }
 
+  /** As a query over the committed rows of a table. */
+  async readMatching(id: ArtifactId, table: string, matches: (row: StoredRow) => boolean): Promise<readonly StoredRow[]> {
+    return this.#read(async () => [...(this.#memory.of(id).tables.get(table)?.rows.values() ?? [])].filter(matches));
+  }
+
   /** What is read is of some moment on the way, and the answer may be lost. */
   async #read<T>(read: () => Promise<T>): Promise<T> {
     await this.#pass();

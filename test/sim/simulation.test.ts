@@ -1,6 +1,8 @@
 /** Hundreds of small worlds in which everything goes wrong. A failing seed is printed; SIM_SEED=n runs that one alone, SIM_SEEDS=n that many. */
 import { describe, expect, it } from 'vitest';
 import { brokenGuarantees } from './history.ts';
+import { UNIQUE_TABLE } from './table-calls.ts';
+import { brokenTables } from './table-history.ts';
 import { World, type WorldOptions } from './world.ts';
 
 const FIRST_SEED = Number(process.env.SIM_SEED ?? 1);
@@ -45,6 +47,37 @@ describe('simulation', () => {
     expect(wakesWithoutFault).toBeGreaterThan(SEEDS);
   });
 
+  it(`[tables: one order, unique stays unique, by filter is all that matched] holds for ${SEEDS} seeds from ${FIRST_SEED}`, {
+    timeout: 240_000,
+  }, async () => {
+    const seen = new Map<string, number>();
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed += 1) {
+      const world = await live(seed, { faults: seed % 4 === 0 ? 0 : 0.08, tables: true }).catch((error) => {
+        throw new Error(`SIM_SEED=${seed}: ${error}`, { cause: error });
+      });
+      expect(brokenGuarantees(world.history, world.memory), `SIM_SEED=${seed}`).toEqual([]);
+      expect(brokenTables(world.tables.history, world.memory, [UNIQUE_TABLE]), `SIM_SEED=${seed}`).toEqual([]);
+      expect(world.clock.timers, `SIM_SEED=${seed}`).toBe(0);
+      for (const entry of world.tables.history) seen.set(entry.seen.kind, (seen.get(entry.seen.kind) ?? 0) + 1);
+    }
+    if (SEEDS < 100) return;
+    for (const kind of [
+      'wrote',
+      'read',
+      'deleted',
+      'absent',
+      'conflict',
+      'duplicate',
+      'marked',
+      'cleared',
+      'dropped',
+      'no table',
+      'unknown',
+    ]) {
+      expect(seen.get(kind), kind).toBeGreaterThan(SEEDS / 10);
+    }
+  });
+
   it('[replay] the same seed gives the same history', async () => {
     const [one, other] = [await live(7, { faults: 0.12 }), await live(7, { faults: 0.12 })];
     const plain = (world: World) =>
@@ -54,6 +87,15 @@ describe('simulation', () => {
 
   it('[test of the test] a store that does not check epochs is caught', async () => {
     expect(await firstBroken(100, { faults: 0.12, checksEpochs: false })).toBeDefined();
+  });
+
+  it('[test of the test] so it is for tables', async () => {
+    let broken: number | undefined;
+    for (let seed = 1; seed <= 100 && broken === undefined; seed += 1) {
+      const world = await live(seed, { faults: 0.12, tables: true, checksEpochs: false });
+      if (brokenTables(world.tables.history, world.memory, [UNIQUE_TABLE]).length > 0) broken = seed;
+    }
+    expect(broken).toBeDefined();
   });
 
   it('[test of the test] a store that acknowledges what it has not kept is caught', async () => {

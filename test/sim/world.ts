@@ -10,6 +10,7 @@ import type { Entry, Seen } from './history.ts';
 import { MemoryStore } from './memory-store.ts';
 import { Random } from './random.ts';
 import { SteppedClock } from './stepped-clock.ts';
+import { addUniqueTable, TableCalls } from './table-calls.ts';
 
 export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 export const UNMETERED: RuntimeMeter = { commit: () => undefined, loaded: () => undefined };
@@ -60,6 +61,8 @@ export interface WorldOptions {
   /** For the test of the tests: break the store's promises. */
   readonly lies?: boolean;
   readonly checksEpochs?: boolean;
+  /** Most calls are of tables. */
+  readonly tables?: boolean;
 }
 
 export class World {
@@ -73,6 +76,8 @@ export class World {
   readonly #random: Random;
   readonly #store: FaultyStore;
   readonly #ownership = new Ownership();
+  readonly tables: TableCalls;
+  readonly #tableShare: number;
   #values = 0;
 
   constructor(seed: number, options: WorldOptions) {
@@ -83,6 +88,15 @@ export class World {
     this.memory.isPoison = (change) => change.kind === 'json.put' && change.value.includes(POISON);
     this.artifacts = Array.from({ length: ARTIFACTS }, () => newId('artifact'));
     for (const id of this.artifacts) this.memory.add(id);
+    if (options.tables) for (const id of this.artifacts) addUniqueTable(this.memory, id);
+    this.#tableShare = options.tables ? 0.7 : 0;
+    this.tables = new TableCalls({
+      random: this.#random,
+      clock: this.clock,
+      memory: this.memory,
+      store: this.#store,
+      owner: (id) => this.#owner(id),
+    });
     this.nodes = Array.from({ length: NODES }, (_, node) => this.#node(node));
   }
 
@@ -143,6 +157,7 @@ export class World {
       else if (dice < 0.04) await this.#owner(id).discard(id);
       // Somebody else takes the epoch and writes nothing: what is in memory is still true, but it can commit nothing any more.
       else if (dice < 0.06) this.memory.of(id).epoch += 1;
+      else if (this.#tableShare > 0 && this.#random.chance(this.#tableShare)) await this.tables.call(id);
       else await this.#call(id);
     }
   }

@@ -9,32 +9,32 @@ import { Failure } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Endpoints } from '../../../protocol/table.ts';
 import type { Call, Handlers } from '../../edge/call.ts';
-import type { Sql } from '../../storage/sql.ts';
 import { type Filter, parseFilter } from './filter.ts';
 import { rowsWhere } from './filter-sql.ts';
 import { matchingRows } from './matching-rows.ts';
 import { mayWriteAs, perform } from './perform.ts';
+import type { TableReads } from './reads.ts';
 import { Statement } from './statement.ts';
 
 interface Deps {
   readonly runtime: ActorRuntime;
-  readonly sql: Sql;
+  readonly reads: TableReads;
 }
 
-export function byFilterHandlers({ runtime, sql }: Deps): Handlers<'tables.updateMany' | 'tables.deleteMany'> {
+export function byFilterHandlers({ runtime, reads }: Deps): Handlers<'tables.updateMany' | 'tables.deleteMany'> {
   return {
     'tables.updateMany': async (call) => {
       const { artifactId, table } = call.params;
       const changes = objectOf(call.body.changes, 'changes');
-      const matching = wholeRows(sql, parseFilter(call.body.filter));
+      const matching = wholeRows(reads, parseFilter(call.body.filter));
       const updated = await perform(runtime, artifactId, new PatchMatching(table, matching, changes, mayWriteAs(call.role)));
       return { reply: 'ok', body: { success: true, data: { updated } } };
     },
-    'tables.deleteMany': (call) => (call.query.confirm ? drop(runtime, call) : deleteMatching({ runtime, sql }, call)),
+    'tables.deleteMany': (call) => (call.query.confirm ? drop(runtime, call) : deleteMatching({ runtime, reads }, call)),
   };
 }
 
-async function deleteMatching({ runtime, sql }: Deps, call: Call<Endpoints['tables.deleteMany']>) {
+async function deleteMatching({ runtime, reads }: Deps, call: Call<Endpoints['tables.deleteMany']>) {
   const { artifactId, table } = call.params;
   const given = call.body.filter;
   if (given === undefined || Object.keys(objectOf(given, 'filter')).length === 0) {
@@ -44,7 +44,7 @@ async function deleteMatching({ runtime, sql }: Deps, call: Call<Endpoints['tabl
       param: 'filter',
     });
   }
-  const matching = rowIds(sql, parseFilter(given));
+  const matching = rowIds(reads, parseFilter(given));
   const deleted = await perform(runtime, artifactId, new DeleteMatching(table, matching, mayWriteAs(call.role)));
   return { reply: 'ok', body: { success: true, data: { deleted } } } as const;
 }
@@ -62,10 +62,11 @@ async function drop(runtime: ActorRuntime, call: Call<Endpoints['tables.deleteMa
   return { reply: 'dropped', body: { success: true, data: { dropped: true, deleted } } } as const;
 }
 
-function wholeRows(sql: Sql, filter: Filter): ReadMatching {
+function wholeRows(reads: TableReads, filter: Filter): ReadMatching {
   return async ({ artifactId }, { name, schema }, rowsMax) => {
     const bytesMax = LIMITS.rowsByFilterBytesMax;
-    const rows = await matchingRows(sql, { artifactId, table: name, schema }, filter, { rowsMax, bytesMax });
+    const scope = { artifactId, table: name, schema };
+    const rows = await reads.run(artifactId, (sql) => matchingRows(sql, scope, filter, { rowsMax, bytesMax }));
     const bytes = rows.reduce((sum, { data }) => sum + data.length, 0);
     if (bytes <= bytesMax) return rows;
     throw new Failure('TOO_MANY_ROWS', { message: `The rows that match have more than ${bytesMax} bytes.`, param: 'filter' });
@@ -73,15 +74,13 @@ function wholeRows(sql: Sql, filter: Filter): ReadMatching {
 }
 
 /** Nothing else is needed of a row that goes. */
-function rowIds(sql: Sql, filter: Filter): ReadMatching {
+function rowIds(reads: TableReads, filter: Filter): ReadMatching {
   return ({ artifactId }, { name, schema }, rowsMax) => {
     const statement = new Statement();
     const where = rowsWhere({ artifactId, table: name, schema }, filter, statement);
-    return statement.run<StoredRow>(
-      sql,
-      `select r.row_id as "rowId", '{}' as data, r.created_seq as "createdSeq", r.seq, r.created_at_ms as "createdAtMs", r.updated_at_ms as "updatedAtMs"
-      from table_row r where ${where} order by r.created_seq limit ${statement.param(rowsMax + 1, 'bigint')}`,
-    );
+    const text = `select r.row_id as "rowId", '{}' as data, r.created_seq as "createdSeq", r.seq, r.created_at_ms as "createdAtMs", r.updated_at_ms as "updatedAtMs"
+      from table_row r where ${where} order by r.created_seq limit ${statement.param(rowsMax + 1, 'bigint')}`;
+    return reads.run(artifactId, (sql) => statement.run<StoredRow>(sql, text));
   };
 }
 

@@ -1,0 +1,174 @@
+/** What the clients of a simulated world do with tables: `t` has no schema and gets its rows by upsert, `u` has a unique column. */
+import { DeleteMatching, PatchMatching } from '../../actors/held-table.ts';
+import type { StoredRow } from '../../actors/ports.ts';
+import type { ActorRuntime } from '../../actors/runtime.ts';
+import { DeleteRow, DropTable, InsertRows, PatchRow, ReadRow, rowEtag, type TableOperation } from '../../actors/table-operations.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { ArtifactId } from '../../protocol/ids.ts';
+import { perform } from '../../src/services/tables/perform.ts';
+import type { FaultyStore } from './faulty-store.ts';
+import type { MemoryStore } from './memory-store.ts';
+import type { Random } from './random.ts';
+import type { SteppedClock } from './stepped-clock.ts';
+import type { TableEntry, TableSeen } from './table-history.ts';
+
+const KEYS = [1, 2, 3, 4];
+const GROUPS = ['x', 'y'];
+const mayWrite = () => undefined;
+
+export const UNIQUE_TABLE = 'u';
+const UNIQUE_SCHEMA = JSON.stringify({ columns: [{ name: 'k', type: 'integer', unique: true }] });
+
+/** Gives an artifact the table with the unique column. */
+export function addUniqueTable(memory: MemoryStore, id: ArtifactId): void {
+  const artifact = memory.of(id);
+  const table = { name: UNIQUE_TABLE, schema: UNIQUE_SCHEMA, rowCount: 0, seq: 0, createdAtMs: 0, updatedAtMs: 0 };
+  artifact.tables.set(UNIQUE_TABLE, { table, rows: new Map(), index: new Map() });
+}
+
+interface Deps {
+  readonly random: Random;
+  readonly clock: SteppedClock;
+  readonly memory: MemoryStore;
+  readonly store: FaultyStore;
+  owner(id: ArtifactId): ActorRuntime;
+}
+
+export class TableCalls {
+  readonly history: TableEntry[] = [];
+  readonly #deps: Deps;
+  /** Row ids that somebody has seen, newest last. */
+  readonly #ids = new Map<string, string[]>();
+  #values = 0;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  async call(id: ArtifactId): Promise<void> {
+    const { random } = this.#deps;
+    const table = random.pick(['t', 't', UNIQUE_TABLE]);
+    const dice = random.next();
+    if (dice < 0.35) await this.#insert(id, table);
+    else if (dice < 0.5) await this.#read(id, table);
+    else if (dice < 0.65) await this.#patch(id, table);
+    else if (dice < 0.75) await this.#delete(id, table);
+    else if (dice < 0.9) await this.#mark(id, table);
+    else if (dice < 0.97) await this.#clear(id, table);
+    // The other one would lose its schema.
+    else await this.#run(id, 't', new DropTable('t', mayWrite), () => ({ kind: 'dropped' }));
+  }
+
+  async #insert(id: ArtifactId, table: string): Promise<void> {
+    const { random } = this.#deps;
+    const rows = Array.from({ length: 1 + random.integer(2) }, () => ({ k: random.pick(KEYS), g: random.pick(GROUPS), v: this.#value() }));
+    const isUpsert = table === 't' || random.chance(0.3);
+    const options = { onConflict: isUpsert ? 'k' : undefined, merge: random.chance(0.5), isMany: true, mayWrite };
+    const keys = rows.map(({ k }) => k);
+    await this.#run(id, table, new InsertRows(table, rows, options), (done) => ({ kind: 'wrote', rows: done.rows.map(seenRow) }), { keys });
+  }
+
+  async #read(id: ArtifactId, table: string): Promise<void> {
+    const rowId = this.#someId(id, table);
+    await this.#run(id, table, new ReadRow(table, rowId), (row) => ({ kind: 'read', ...seenRow(row) }), { rowId });
+  }
+
+  async #patch(id: ArtifactId, table: string): Promise<void> {
+    const { random, clock } = this.#deps;
+    const rowId = this.#someId(id, table);
+    let ifMatch: string | undefined;
+    if (random.chance(0.5)) {
+      const seen = await this.#run(id, table, new ReadRow(table, rowId), (row) => ({ kind: 'read', ...seenRow(row) }), { rowId });
+      if (seen.kind !== 'read') return;
+      await new Promise<void>((resolve) => clock.after(random.integer(30), resolve));
+      ifMatch = rowEtag({ seq: seen.seq } as StoredRow);
+    }
+    const key = random.pick(KEYS);
+    const changes = table === UNIQUE_TABLE && random.chance(0.5) ? { k: key, v: this.#value() } : { v: this.#value() };
+    const patch = new PatchRow(table, rowId, changes, { ifMatch, mayWrite });
+    await this.#run(id, table, patch, (row) => ({ kind: 'wrote', rows: [seenRow(row)], onlyIf: ifMatch }), { rowId, keys: [key] });
+  }
+
+  async #delete(id: ArtifactId, table: string): Promise<void> {
+    const rowId = this.#someId(id, table);
+    await this.#run(id, table, new DeleteRow(table, rowId, { mayWrite }), () => ({ kind: 'deleted', rowId }), { rowId });
+  }
+
+  async #mark(id: ArtifactId, table: string): Promise<void> {
+    const group = this.#deps.random.pick(GROUPS);
+    const mark = this.#value();
+    const operation = new PatchMatching(table, this.#matching(id, table, group), { m: mark }, mayWrite);
+    await this.#run(id, table, operation, (count) => ({ kind: 'marked', group, mark, count }));
+  }
+
+  async #clear(id: ArtifactId, table: string): Promise<void> {
+    const group = this.#deps.random.pick(GROUPS);
+    const operation = new DeleteMatching(table, this.#matching(id, table, group), mayWrite);
+    await this.#run(id, table, operation, (count) => ({ kind: 'cleared', group, count }));
+  }
+
+  #matching(id: ArtifactId, table: string, group: string) {
+    return () => this.#deps.store.readMatching(id, table, (row) => JSON.parse(row.data).g === group);
+  }
+
+  async #run<T>(
+    id: ArtifactId,
+    table: string,
+    operation: TableOperation<T>,
+    seen: (value: T) => TableSeen,
+    about: { readonly rowId?: string; readonly keys?: readonly number[] } = {},
+  ): Promise<TableSeen> {
+    const { memory, owner } = this.#deps;
+    const { log } = memory.of(id);
+    const askedAt = log.length;
+    let result: TableSeen;
+    try {
+      result = seen(await perform(owner(id), id, operation));
+    } catch (error) {
+      result = refusalOf(error, about);
+    }
+    this.history.push({ artifactId: id, table, askedAt, answeredAt: log.length, seen: result });
+    if (result.kind === 'wrote') this.#learn(id, table, result.rows);
+    return result;
+  }
+
+  #learn(id: ArtifactId, table: string, rows: readonly { readonly rowId: string }[]): void {
+    const ids = this.#ids.get(`${id} ${table}`) ?? [];
+    this.#ids.set(`${id} ${table}`, [...ids, ...rows.map(({ rowId }) => rowId)].slice(-6));
+  }
+
+  #someId(id: ArtifactId, table: string): string {
+    return this.#deps.random.pick(this.#ids.get(`${id} ${table}`) ?? ['row_none']);
+  }
+
+  #value(): number {
+    this.#values += 1;
+    return this.#values;
+  }
+}
+
+function seenRow({ rowId, seq, data }: StoredRow) {
+  return { rowId, seq, data };
+}
+
+/** Anything but an expected failure ends the simulation. */
+function refusalOf(error: unknown, { rowId = '', keys = [] }: { readonly rowId?: string; readonly keys?: readonly number[] }): TableSeen {
+  if (!(error instanceof Failure)) throw error;
+  switch (error.code) {
+    case 'TABLE_NOT_FOUND':
+      return { kind: 'no table' };
+    case 'ROW_NOT_FOUND':
+      return { kind: 'absent', rowId };
+    case 'DUPLICATE_VALUE':
+      return { kind: 'duplicate', keys };
+    case 'VERSION_CONFLICT':
+      return { kind: 'conflict', rowId, seq: Number.parseInt((error.details.etag ?? '').slice(1, -1), 36) };
+    case 'UNAVAILABLE':
+    case 'OWNER_MOVED':
+    // Of a commit that another call of the artifact has poisoned.
+    case 'INTERNAL_ERROR':
+      return { kind: 'unknown' };
+    default:
+      throw error;
+  }
+}

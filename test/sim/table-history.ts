@@ -1,0 +1,209 @@
+/** What the clients of a simulation saw of tables, and whether the guarantees held. */
+import type { Change } from '../../actors/ports.ts';
+import type { ArtifactId } from '../../protocol/ids.ts';
+import type { MemoryStore } from './memory-store.ts';
+
+export interface SeenRow {
+  readonly rowId: string;
+  readonly seq: number;
+  readonly data: string;
+}
+
+/** Asked and answered as the number of changes of its artifact that were durable then. */
+export interface TableEntry {
+  readonly artifactId: ArtifactId;
+  readonly table: string;
+  readonly askedAt: number;
+  readonly answeredAt: number;
+  readonly seen: TableSeen;
+}
+
+export type TableSeen =
+  | { readonly kind: 'wrote'; readonly rows: readonly SeenRow[]; readonly onlyIf?: string | undefined }
+  | ({ readonly kind: 'read' } & SeenRow)
+  | { readonly kind: 'deleted'; readonly rowId: string }
+  | { readonly kind: 'absent'; readonly rowId: string }
+  | { readonly kind: 'conflict'; readonly rowId: string; readonly seq: number }
+  | { readonly kind: 'duplicate'; readonly keys: readonly number[] }
+  | { readonly kind: 'marked'; readonly group: string; readonly mark: number; readonly count: number }
+  | { readonly kind: 'cleared'; readonly group: string; readonly count: number }
+  | { readonly kind: 'dropped' }
+  | { readonly kind: 'no table' }
+  /** UNAVAILABLE, OWNER_MOVED or INTERNAL_ERROR: it may have happened or not. */
+  | { readonly kind: 'unknown' };
+
+interface Fields {
+  readonly k: number;
+  readonly g: string;
+  readonly v: number;
+  readonly m?: number;
+}
+
+interface Row extends SeenRow {
+  readonly fields: Fields;
+}
+
+/** The rows of one table; undefined while there is no such table. */
+type State = ReadonlyMap<string, Row> | undefined;
+
+/** Every guarantee that was broken, in words; empty when all held. `known`: tables that were there before the first change. */
+export function brokenTables(history: readonly TableEntry[], store: MemoryStore, known: readonly string[]): string[] {
+  const broken: string[] = [];
+  const states = new Map<string, readonly State[]>();
+  for (const [id, { log, tables }] of store.artifacts) {
+    for (const table of new Set([...known, ...log.flatMap((change) => ('table' in change ? change.table : []))])) {
+      const ofTable = statesOf(log, table, known.includes(table));
+      states.set(`${id} ${table}`, ofTable);
+      broken.push(...doubleKeys(ofTable).map((why) => `${id} ${table}: ${why}`));
+      const stored = [...(tables.get(table)?.rows ?? [])].map(([rowId, { seq, data }]) => `${rowId} ${seq} ${data}`);
+      const replayed = [...(ofTable.at(-1) ?? [])].map(([rowId, { seq, data }]) => `${rowId} ${seq} ${data}`);
+      if (stored.sort().join() !== replayed.sort().join()) broken.push(`${id} ${table}: what is stored is not its log`);
+    }
+  }
+  for (const entry of history) {
+    const { artifactId, table } = entry;
+    const { log } = store.of(artifactId);
+    const why = contradiction(entry, log, states.get(`${artifactId} ${table}`) ?? log.map(() => undefined).concat(undefined));
+    if (why !== undefined) broken.push(`${why}: ${JSON.stringify(entry)}`);
+  }
+  return broken;
+}
+
+/** The table before the first change of its artifact, after it, and so on. */
+function statesOf(log: readonly Change[], table: string, isThere: boolean): State[] {
+  const states: State[] = [isThere ? new Map() : undefined];
+  for (const change of log) states.push(after(states.at(-1), change, table));
+  return states;
+}
+
+function after(before: State, change: Change, table: string): State {
+  if (!('table' in change) || change.table !== table) return before;
+  const rows = new Map(before);
+  switch (change.kind) {
+    case 'table.put':
+      return rows;
+    case 'table.drop':
+      return undefined;
+    case 'row.put':
+      return rows.set(change.rowId, { rowId: change.rowId, seq: change.seq, data: change.data, fields: JSON.parse(change.data) });
+    case 'row.delete':
+      rows.delete(change.rowId);
+      return rows;
+    default:
+      return change satisfies never;
+  }
+}
+
+/** In one table the column is unique, in the other rows are only made by upsert over it; between two changes of one turn it may be otherwise. */
+function doubleKeys(states: readonly State[]): string[] {
+  for (const [at, state] of states.entries()) {
+    const keys = [...(state?.values() ?? [])].map(({ fields }) => fields.k);
+    if (new Set(keys).size < keys.length) return [`after change ${at} two rows have one key`];
+  }
+  return [];
+}
+
+function contradiction(entry: TableEntry, log: readonly Change[], states: readonly State[]): string | undefined {
+  const { seen, askedAt, answeredAt } = entry;
+  const sometime = (holds: (state: State, at: number) => boolean): boolean => {
+    for (let at = askedAt; at <= answeredAt; at += 1) if (holds(states[at], at)) return true;
+    return false;
+  };
+  switch (seen.kind) {
+    case 'wrote':
+      return contradictionOfWrite(entry, seen, log, states);
+    case 'read':
+      return sometime((state) => isSame(state?.get(seen.rowId), seen)) ? undefined : 'a reader saw what was not there';
+    case 'absent':
+      return sometime((state) => state !== undefined && !state.has(seen.rowId)) ? undefined : 'a reader missed what was there';
+    case 'no table':
+      return sometime((state) => state === undefined) ? undefined : 'a reader missed a table';
+    case 'deleted':
+      return sometime((_state, at) => isDelete(log[at], seen.rowId) && at < answeredAt) ? undefined : 'an acknowledged delete is lost';
+    case 'dropped':
+      return sometime((_state, at) => log[at]?.kind === 'table.drop' && at < answeredAt) ? undefined : 'an acknowledged drop is lost';
+    case 'conflict':
+      return sometime((state) => state?.get(seen.rowId)?.seq === seen.seq) ? undefined : 'a conflict named what was not there';
+    case 'duplicate':
+      // Or in the same call.
+      if (new Set(seen.keys).size < seen.keys.length) return undefined;
+      return sometime((state) => [...(state?.values() ?? [])].some(({ fields }) => seen.keys.includes(fields.k)))
+        ? undefined
+        : 'a value was refused that nobody had';
+    case 'marked':
+      return contradictionOfMark(seen, answeredAt, log, states, sometime);
+    case 'cleared':
+      return sometime((state, at) => cleared(state, at, seen, log, answeredAt))
+        ? undefined
+        : 'a delete by filter took other rows than matched';
+    case 'unknown':
+      return undefined;
+    default:
+      return seen satisfies never;
+  }
+}
+
+function contradictionOfWrite(
+  { askedAt, answeredAt }: TableEntry,
+  seen: Extract<TableSeen, { kind: 'wrote' }>,
+  log: readonly Change[],
+  states: readonly State[],
+): string | undefined {
+  for (const row of seen.rows) {
+    const change = row.seq <= answeredAt ? log[row.seq - 1] : undefined;
+    if (change?.kind !== 'row.put' || change.rowId !== row.rowId || change.data !== row.data) return 'an acknowledged write is lost';
+    if (row.seq <= askedAt) return 'a write took a place that was taken';
+    const wanted = seen.onlyIf === undefined ? undefined : Number.parseInt(seen.onlyIf.slice(1, -1), 36);
+    if (wanted !== undefined && states[row.seq - 1]?.get(row.rowId)?.seq !== wanted) return 'a conditional write went over another';
+  }
+  return undefined;
+}
+
+/** All rows that matched before the first one was marked, and no other. */
+function contradictionOfMark(
+  { mark, group, count }: Extract<TableSeen, { kind: 'marked' }>,
+  answeredAt: number,
+  log: readonly Change[],
+  states: readonly State[],
+  sometime: (holds: (state: State) => boolean) => boolean,
+): string | undefined {
+  const marked: { readonly rowId: string; readonly at: number }[] = [];
+  log.forEach((change, at) => {
+    // A later change of the row keeps the mark.
+    const isNew = change.kind === 'row.put' && JSON.parse(change.data).m === mark && states[at]?.get(change.rowId)?.fields.m !== mark;
+    if (isNew) marked.push({ rowId: change.rowId, at });
+  });
+  const [first] = marked;
+  if (first === undefined) {
+    return count === 0 && sometime((state) => inGroup(state, group).length === 0) ? undefined : 'an acknowledged change by filter is lost';
+  }
+  if (marked.some(({ at }) => at >= answeredAt)) return 'a change by filter was answered before it was durable';
+  const wanted = inGroup(states[first.at], group).sort().join();
+  const got = marked.map(({ rowId }) => rowId).sort();
+  return wanted === got.join() && got.length === count ? undefined : 'a change by filter took other rows than matched';
+}
+
+function cleared(
+  state: State,
+  at: number,
+  { group, count }: Extract<TableSeen, { kind: 'cleared' }>,
+  log: readonly Change[],
+  answeredAt: number,
+): boolean {
+  const wanted = inGroup(state, group);
+  if (wanted.length !== count || at + count > answeredAt) return false;
+  const deleted = log.slice(at, at + count).flatMap((change) => (change.kind === 'row.delete' ? change.rowId : []));
+  return deleted.sort().join() === wanted.sort().join();
+}
+
+function inGroup(state: State, group: string): string[] {
+  return [...(state?.values() ?? [])].filter(({ fields }) => fields.g === group).map(({ rowId }) => rowId);
+}
+
+function isDelete(change: Change | undefined, rowId: string): boolean {
+  return change?.kind === 'row.delete' && change.rowId === rowId;
+}
+
+function isSame(row: Row | undefined, seen: SeenRow): boolean {
+  return row?.seq === seen.seq && row.data === seen.data;
+}
