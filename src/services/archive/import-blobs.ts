@@ -3,21 +3,16 @@ import { Failure } from '../../../protocol/errors.ts';
 import type { ArtifactId } from '../../../protocol/ids.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { requireBlobType } from '../blobs/file-type-check.ts';
-import { receiveFile } from '../blobs/storing.ts';
+import { receiveFile, type StoringDeps } from '../blobs/storing.ts';
 import type { Queries } from '../deps.ts';
 import { stampObjects } from '../publish/contents.ts';
-import type { ImportDeps } from './import.ts';
 import { blobEntry, MANIFEST_ENTRY, type Manifest } from './manifest.ts';
 import { archiveFailure, type ZipReader } from './zip-reader.ts';
 
 type Blobs = Manifest['blobs'];
 
 /** Checked as an upload is, and stored ahead of the transaction that names them. Throws the failure of a limit or of a type, naming the entry. */
-export async function storeBlobs(
-  deps: Pick<ImportDeps, 'sql' | 'clock' | 'objects' | 'spool'>,
-  zip: ZipReader,
-  blobs: Blobs,
-): Promise<void> {
+export async function storeBlobs(deps: Omit<StoringDeps, 'runtime'>, zip: ZipReader, blobs: Blobs): Promise<void> {
   if (blobs.length > LIMITS.blobsMax) throw new Failure('BLOB_LIMIT_EXCEEDED', { param: MANIFEST_ENTRY });
   if (new Set(blobs.map((blob) => blob.id)).size < blobs.length) throw archiveFailure(MANIFEST_ENTRY, 'names a blob twice');
   if (blobs.reduce((sum, blob) => sum + blob.size_bytes, 0) > LIMITS.blobsBytesMax) {
