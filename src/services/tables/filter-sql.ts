@@ -54,7 +54,7 @@ function conditionSql(condition: Condition, { json, text, type }: FieldSql, stat
     case 'contains': {
       const among = `(${type} = 'array' and ${json} @> ${statement.json([condition.value])})`;
       if (typeof condition.value !== 'string') return among;
-      return `(${among} or (${type} = 'string' and strpos(${text}, ${statement.param(condition.value, 'text')}) > 0))`;
+      return `(case ${type} when 'string' then strpos(${text}, ${statement.param(condition.value, 'text')}) > 0 else ${among} end)`;
     }
     case 'startsWith':
       return `(${type} = 'string' and starts_with(${text}, ${statement.param(condition.value, 'text')}))`;
