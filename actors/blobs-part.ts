@@ -125,7 +125,7 @@ export class BlobsPart {
   }
 }
 
-export function fileTooLarge(sizeBytes: number): Failure {
+function fileTooLarge(sizeBytes: number): Failure {
   return new Failure('FILE_TOO_LARGE', {
     message: `The file has ${sizeBytes} bytes; a blob may have ${LIMITS.blobBytesMax}.`,
     hint: 'A blob may have 50 MB.',

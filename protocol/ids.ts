@@ -21,7 +21,6 @@ export type TokenId = Id<'token'>;
 export type UploadId = Id<'upload'>;
 export type PreviewLinkId = Id<'previewLink'>;
 export type RowId = Id<'row'>;
-export type BlobId = Id<'blob'>;
 
 // RFC 4648 base 32 in lowercase: every character is safe in a host name, a path and a file name.
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
