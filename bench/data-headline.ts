@@ -24,7 +24,12 @@ export interface Headline {
 
 export async function headline(stage: DataStage, chartName: string): Promise<Headline> {
   const easel = await findKnee(planOf(stage, stage.easel, 500, WITH_KEYS));
-  const fastify = await findKnee({ ...planOf(stage, stage.fastify, 64, 4096), measuredS: stage.quick ? 2 : 5, gapShare: 0.25 });
+  const fastify = await findKnee({
+    ...planOf(stage, stage.fastify, 64, 4096),
+    measuredS: stage.quick ? 2 : 4,
+    gapShare: 0.25,
+    stepsMax: 8,
+  });
   const whole = stage.quick ? undefined : await wholeWindow(stage, easel);
   const carried = whole?.artifacts ?? easel.artifacts;
   const raw = await tryStep(planOf(stage, stage.raw, 1, WITH_KEYS), Math.max(1, carried), stage.quick ? 2 : 10, 1);
@@ -93,6 +98,7 @@ function planOf(stage: DataStage, server: Server, least: number, most: number): 
     warmUpS: stage.quick ? 1 : 3,
     measuredS: stage.quick ? 3 : 10,
     gapShare: stage.quick ? 0.25 : 0.08,
+    stepsMax: 12,
     connections: CONNECTIONS,
   };
 }
@@ -121,7 +127,7 @@ function notes(easel: Knee, fastify: Knee, whole: Step | undefined, chartName: s
   const lines = [
     `![Latency over the number of artifacts](${chartName})`,
     '',
-    `Easel's search ended at ${easel.artifacts} artifacts, the peer's at ${fastify.artifacts}; a step counts as too much when it fails twice.`,
+    `Easel's search ended at ${easel.artifacts} artifacts, the peer's at ${fastify.artifacts}; a step counts as too much when it fails twice, or falls more than 3 s behind.`,
     `Raw uWebSockets.js answers the same calls with constant bytes, at Easel's load, to compare CPU a call.`,
   ];
   if (whole !== undefined) {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hold, tableOf } from './contest.ts';
-import { CONNECTIONS, insertCase, readCase, writeCase } from './data-contests.ts';
+import { type Case, CONNECTIONS, insertCase, readCase, writeCase } from './data-contests.ts';
 import { headline, oneStep } from './data-headline.ts';
 import { queries } from './data-queries.ts';
 import { type DataPlan, type DataStage, REGISTERED, seed, setDataStage, WITH_KEYS } from './data-stage.ts';
@@ -11,7 +11,7 @@ import { createDatabase, KEYS_EACH, VALUE } from './fixture.ts';
 import { FULL_RATE } from './knee.ts';
 import { chooseGenerator, type GeneratorName } from './load.ts';
 import { pinningNote, type Server } from './processes.ts';
-import { machine, publishReport, type Table } from './report.ts';
+import { disturbance, loadText, machine, publishReport, type Table } from './report.ts';
 import { residentArtifacts } from './resident.ts';
 import type { Verdict } from './statistics.ts';
 import { wake } from './wake.ts';
@@ -38,6 +38,7 @@ type Findings = Record<string, Part>;
 export async function benchData(options: DataOptions): Promise<boolean> {
   if (process.platform !== 'linux') throw new Error('The bench reads CPU times from /proc: run it on Linux.');
   const where = machine();
+  const disturbed = disturbance();
   const { quick, cpuProfile } = options;
   const generator = await chooseGenerator(options.generator);
   const wanted = (name: string) => options.at === undefined && (options.only === undefined || options.only === name);
@@ -48,18 +49,15 @@ export async function benchData(options: DataOptions): Promise<boolean> {
   try {
     const plan: DataPlan = { quick, cpuProfile, folder, generator, database };
     const token = await seed(plan);
-    if (wanted('memory')) findings.memory = await residentArtifacts(plan, token);
+    const part = async (name: string, measure: () => Promise<Part>) => {
+      if (wanted(name)) findings[name] = await orFailed(name, measure);
+    };
+    await part('memory', () => residentArtifacts(plan, token));
     await onStage(plan, token, async (stage) => {
-      for (const makeCase of [readCase, writeCase, insertCase]) {
-        const { name, artifacts, contest, judge } = makeCase(stage);
-        if (!wanted(name)) continue;
-        for (const server of [stage.easel, stage.fastify]) await wake(server, token, artifacts.first, artifacts.count);
-        const standings = await hold(contest, generator);
-        findings[name] = { table: tableOf(contest, standings), verdicts: judge(standings), rounds: standings };
-      }
-      if (wanted('query')) findings.query = await queries(stage);
+      for (const each of [readCase, writeCase, insertCase].map((make) => make(stage))) await part(each.name, () => contested(stage, each));
+      await part('query', () => queries(stage));
+      await part('headline', () => headline(stage, `${suite}-knee.svg`));
       if (options.at !== undefined) await oneStep(stage, options.at);
-      else if (wanted('headline')) findings.headline = await headline(stage, `${suite}-knee.svg`);
     });
   } finally {
     await database.drop();
@@ -70,8 +68,28 @@ export async function benchData(options: DataOptions): Promise<boolean> {
   const parts = [...(first === undefined ? [] : [first]), ...Object.values(others)];
   const verdicts = parts.flatMap((part) => part.verdicts);
   const rounds = Object.fromEntries(Object.entries(findings).map(([name, part]) => [name, part.rounds]));
-  await publishReport({ suite, method: method(generator), tables: parts.map((part) => part.table), verdicts, rounds }, where);
+  const tables = parts.map((part) => part.table);
+  const report = { suite, method: [...disturbed, ...method(generator)], tables, verdicts, rounds };
+  if (parts.length > 0) await publishReport(report, { ...where, 'load average after': loadText() });
   return verdicts.every((verdict) => verdict.reached);
+}
+
+async function contested(stage: DataStage, { artifacts, contest, judge }: Case): Promise<Part> {
+  for (const server of [stage.easel, stage.fastify]) await wake(server, stage.token, artifacts.first, artifacts.count);
+  const standings = await hold(contest, stage.generator);
+  return { table: tableOf(contest, standings), verdicts: judge(standings), rounds: standings };
+}
+
+/** One case that cannot be measured must not cost the others their figures; it is reported as not reached. */
+async function orFailed(name: string, measure: () => Promise<Part>): Promise<Part> {
+  try {
+    return await measure();
+  } catch (error) {
+    console.error(error);
+    const said = error instanceof Error ? error.message : String(error);
+    const table = { title: `Case ${name}: could not be measured`, columns: ['Why'], rows: [[said.split('\n')[0] ?? '']], notes: [] };
+    return { table, verdicts: [{ what: `Case ${name}`, aim: 'measured', value: 'failed', reached: false }], rounds: said };
+  }
 }
 
 async function onStage(plan: DataPlan, token: string, act: (stage: DataStage) => Promise<void>): Promise<void> {

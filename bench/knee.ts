@@ -32,6 +32,8 @@ export interface KneePlan {
   readonly measuredS: number;
   /** The search ends when the gap is at most this share of what is carried. */
   readonly gapShare: number;
+  /** Or with so many steps: a noisy machine must not make it endless. */
+  readonly stepsMax: number;
   readonly connections: number;
 }
 
@@ -52,11 +54,12 @@ export interface Knee {
 export async function findKnee(plan: KneePlan): Promise<Knee> {
   const steps: Step[] = [];
   const carries = async (artifacts: number): Promise<boolean> => {
-    // A failure may be the machine's: it counts when it comes twice.
+    // A failure may be the machine's: it counts when it comes twice, or when it is beyond doubt.
     for (let attempt = 0; attempt < 2; attempt++) {
       const step = await tryStep(plan, artifacts, plan.measuredS, steps.length);
       steps.push(step);
       if (step.carried) return true;
+      if (step.paced.gaveUp) return false;
     }
     return false;
   };
@@ -69,7 +72,7 @@ export async function findKnee(plan: KneePlan): Promise<Knee> {
     }
     carried = artifacts;
   }
-  while (tooMany <= plan.most && tooMany - carried > Math.max(1, carried * plan.gapShare)) {
+  while (steps.length < plan.stepsMax && tooMany <= plan.most && tooMany - carried > Math.max(1, carried * plan.gapShare)) {
     const middle = Math.round((carried + tooMany) / 2);
     if (await carries(middle)) carried = middle;
     else tooMany = middle;
