@@ -11,7 +11,7 @@ import { ContentServer } from './content/server.ts';
 import type { AtomicHandlers } from './edge/batch.ts';
 import type { ServiceHandlers } from './edge/dispatcher.ts';
 import { startEdge } from './edge/server.ts';
-import { startDailyJobs } from './jobs.ts';
+import { type DailyJob, startDailyJobs } from './jobs.ts';
 import { createLog } from './log.ts';
 import { Metrics } from './metrics.ts';
 import { accountHandlers, createAccount } from './services/accounts.ts';
@@ -43,6 +43,7 @@ import { postgresJournal } from './storage/journal.ts';
 import type { ObjectStore } from './storage/objects.ts';
 import { Spool } from './storage/spool.ts';
 import type { Sql } from './storage/sql.ts';
+import { vacuum } from './storage/vacuum.ts';
 
 export interface Easel {
   readonly config: Config;
@@ -132,7 +133,7 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
     metrics,
     log,
   });
-  const jobs = startDailyJobs([{ name: 'sweep', run: (signal) => sweep(deps, signal) }], log);
+  const jobs = startDailyJobs(dailyJobs(deps, database.embedded), log);
 
   const drain = async () => {
     edge.stopListening();
@@ -153,6 +154,13 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
     lost: database.lost,
     close: () => inTime(drain(), settings.DRAIN_DEADLINE_S, log),
   };
+}
+
+function dailyJobs(deps: ServiceDeps, embedded: boolean): DailyJob[] {
+  const jobs: DailyJob[] = [{ name: 'sweep', run: (signal) => sweep(deps, signal) }];
+  // After the sweep, which leaves dead rows behind.
+  if (embedded) jobs.push({ name: 'vacuum', run: (signal) => vacuum(deps.sql, signal) });
+  return jobs;
 }
 
 function serviceHandlers(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { vacuum } from '../../src/storage/vacuum.ts';
 import { databaseKinds, openTestDatabase, type TestDatabase } from '../support/database.ts';
 
 describe.each(databaseKinds())('database: %s', (kind) => {
@@ -30,6 +31,18 @@ describe.each(databaseKinds())('database: %s', (kind) => {
       if (i % 3 === 0) expect(outcome).toMatchObject({ status: 'rejected', reason: { code: '22012' } });
       else expect(outcome).toEqual({ status: 'fulfilled', value: i });
     });
+  });
+
+  it('gives the room of dead rows back by vacuum', async () => {
+    const { sql } = database;
+    await sql`create table churned (text text)`;
+    await sql`insert into churned select repeat('x', 500) from generate_series(1, 1000)`;
+    await sql`delete from churned`;
+    const size = async () => (await sql<{ bytes: number }[]>`select pg_relation_size('churned') as bytes`)[0]?.bytes;
+    expect(await size()).toBeGreaterThan(500_000);
+    const { tables } = await vacuum(sql, new AbortController().signal);
+    expect(tables).toBeGreaterThan(10);
+    expect(await size()).toBe(0);
   });
 
   it('runs transactions of several connections beside plain queries, each whole', async () => {
