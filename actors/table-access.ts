@@ -1,6 +1,4 @@
 /** Who may change a table now: many at once, or one who needs it to stay as it is between a look and a turn. */
-import type { Table } from './table.ts';
-
 interface Waiting {
   readonly by: object;
   readonly isAlone: boolean;
@@ -46,17 +44,21 @@ export class TableAccess {
   }
 }
 
+interface Kept {
+  readonly access: TableAccess;
+}
+
 /** One operation's place at the table that it works on. The actor may be another when it asks again, and with it the table. */
 export class Seat {
   readonly #isAlone: boolean;
-  #table: Table | undefined;
+  #table: Kept | undefined;
 
   constructor(isAlone: boolean) {
     this.#isAlone = isAlone;
   }
 
   /** Undefined once it is taken; else a promise after which to ask again. */
-  take(table: Table): Promise<void> | undefined {
+  take(table: Kept): Promise<void> | undefined {
     if (this.#table !== table) this.leave();
     this.#table = table;
     return table.access.enter(this, this.#isAlone);

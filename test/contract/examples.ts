@@ -169,9 +169,20 @@ export const EXAMPLES: { readonly [I in EndpointId]: (world: World) => ExampleCa
   'data.changes': (world) => ({ ...data(world), query: { since: '0', types: 'json,tables' }, headers: { accept: 'application/json' } }),
   'tables.list': data,
   'tables.insert': (world) => ({ ...table(world), query: { onConflict: 'name', merge: 'true' }, body: { rows: [{ name: 'Ada' }] } }),
+  'tables.updateMany': async (world) => {
+    await row(world);
+    return { ...table(world), body: { filter: { visits: { $gte: 1 } }, changes: { visits: 0 } } };
+  },
+  'tables.deleteMany': async (world) => {
+    await row(world);
+    return { ...table(world), body: { filter: { name: 'Ada' } } };
+  },
   'tables.rows': async (world) => {
     await row(world);
-    return { ...table(world), query: { filter: '{"visits":{"$gte":1}}', sort: '-createdAt,name', fields: 'name', limit: '10', count: 'true' } };
+    return {
+      ...table(world),
+      query: { filter: '{"visits":{"$gte":1}}', sort: '-createdAt,name', fields: 'name', limit: '10', count: 'true' },
+    };
   },
   'tables.query': async (world) => {
     await row(world);
@@ -198,14 +209,6 @@ export const EXAMPLES: { readonly [I in EndpointId]: (world: World) => ExampleCa
     body: Buffer.from('name,visits\r\nAda,1\r\n'),
     headers: { 'content-type': 'text/csv' },
   }),
-  'tables.updateMany': async (world) => {
-    await row(world);
-    return { ...table(world), body: { filter: { visits: { $gte: 1 } }, changes: { visits: 0 } } };
-  },
-  'tables.deleteMany': async (world) => {
-    await row(world);
-    return { ...table(world), body: { filter: { name: 'Ada' } } };
-  },
   'tables.getRow': row,
   'tables.patchRow': async (world) => ({ ...(await row(world)), body: { visits: 2 } }),
   'tables.deleteRow': row,

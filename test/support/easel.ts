@@ -32,12 +32,10 @@ export interface TestEasel {
   readonly database: DatabaseKind;
   /** Of the administrator that the first start made. */
   readonly adminToken: string;
-  /** A page's own origin as a browser sees it. Node cannot resolve it: use `fetchContent`. */
+  /** A page's own origin as a browser sees it. Node cannot resolve it, and its fetch sends no Host of ours: use `wire` of test/content/wire.ts. */
   contentUrl(slug: string): string;
   /** Calls the API; `token` becomes the Authorization header. */
   fetch(path: string, init?: RequestInit & { readonly token?: string }): Promise<Response>;
-  /** Calls a page's own origin. Redirects are not followed. */
-  fetchContent(slug: string, path: string, init?: RequestInit): Promise<Response>;
   newUser(tier?: Tier): Promise<TestUser>;
   close(): Promise<void>;
 }
@@ -69,11 +67,6 @@ export async function startTestEasel(options: TestEaselOptions = {}): Promise<Te
       const headers = new Headers(init.headers);
       if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
       return fetch(`${baseUrl}${path}`, { ...init, headers });
-    },
-    fetchContent: (slug, path, init = {}) => {
-      const headers = new Headers(init.headers);
-      headers.set('host', `${slug}.${easel.config.contentHost}`);
-      return fetch(`${baseUrl}${path}`, { redirect: 'manual', ...init, headers });
     },
     newUser: (tier = 'free') => easel.sql.begin((tx) => createAccount(tx, { tier, isAdmin: false, nowMs: clock.nowMs() })),
     close: async () => {
