@@ -20,7 +20,6 @@ export type UserId = Id<'user'>;
 export type TokenId = Id<'token'>;
 export type UploadId = Id<'upload'>;
 export type PreviewLinkId = Id<'previewLink'>;
-export type RowId = Id<'row'>;
 
 // RFC 4648 base 32 in lowercase: every character is safe in a host name, a path and a file name.
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';

@@ -73,7 +73,7 @@ function readBlobs(tx: Transaction, artifactId: ArtifactId) {
 }
 
 /** Of `table_row r`, as a StoredRow has them. */
-export function rowColumns(sql: Sql) {
+function rowColumns(sql: Sql) {
   return sql`r.row_id as "rowId", r.data::text as data, r.created_seq as "createdSeq", r.seq, r.created_at_ms as "createdAtMs", r.updated_at_ms as "updatedAtMs"`;
 }
 

@@ -16,7 +16,7 @@ export interface FuzzRequest {
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-export const FUZZED = (Object.entries(endpoints) as [EndpointId, Endpoint][]).filter(([, { path }]) => path.startsWith('/v1/data/'));
+const FUZZED = (Object.entries(endpoints) as [EndpointId, Endpoint][]).filter(([, { path }]) => path.startsWith('/v1/data/'));
 
 const WORDS = [
   ...['n', 'name', 'a', 'a.b', 'id', 'createdAt', 'rows', 'filter', 'changes', 'op', 'path', '__proto__', 'constructor', 'toString', ''],
@@ -205,7 +205,7 @@ function headersOf({ body }: Endpoint): fc.Arbitrary<Record<string, string>> {
   );
 }
 
-export function requestsOf(id: EndpointId, endpoint: Endpoint): fc.Arbitrary<FuzzRequest> {
+function requestsOf(id: EndpointId, endpoint: Endpoint): fc.Arbitrary<FuzzRequest> {
   return fc
     .record({
       path: pathOf(endpoint),

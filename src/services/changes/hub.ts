@@ -13,7 +13,7 @@ import { Follower } from './follower.ts';
 import { readChanges, readHeadSeqs } from './store.ts';
 
 /** contract.md §5. */
-export const HEARTBEAT_MS = 15_000;
+const HEARTBEAT_MS = 15_000;
 /** Open streams of one process; more are refused with UNAVAILABLE. */
 const FOLLOWERS_MAX = 20_000;
 
@@ -142,7 +142,7 @@ export class ChangeHub {
   }
 }
 
-export function mayUseReserved(head: ArtifactHead, principal: Principal): boolean {
+function mayUseReserved(head: ArtifactHead, principal: Principal): boolean {
   const role = roleOf(head, principal);
   return role === 'owner' || role === 'editor';
 }

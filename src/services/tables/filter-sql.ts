@@ -19,7 +19,7 @@ export function rowsWhere(scope: TableScope, filter: Filter, statement: Statemen
   return [own, ...conditions].join(' and ');
 }
 
-export function filterSql(filter: Filter, statement: Statement): string {
+function filterSql(filter: Filter, statement: Statement): string {
   switch (filter.kind) {
     case 'and':
       return filter.of.length === 0 ? 'true' : `(${filter.of.map((part) => filterSql(part, statement)).join(' and ')})`;

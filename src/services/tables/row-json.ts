@@ -9,6 +9,6 @@ export function rowJson({ rowId, data, createdAtMs, updatedAtMs }: StoredRow): s
 }
 
 /** RFC 3339, UTC, with milliseconds. */
-export function rowTime(ms: number): string {
+function rowTime(ms: number): string {
   return new Date(ms).toISOString();
 }

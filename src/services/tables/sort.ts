@@ -29,7 +29,7 @@ export function parseSort(sort: string | readonly string[] | undefined): readonl
   return last < 0 ? fields : fields.slice(0, last + 1);
 }
 
-export function isInsertion({ path }: Pick<SortField, 'path'>): boolean {
+function isInsertion({ path }: Pick<SortField, 'path'>): boolean {
   return path.length === 1 && path[0] === 'createdAt';
 }
 
@@ -55,7 +55,7 @@ export interface FieldOrder {
   readonly valuesOf: (cursor: unknown) => readonly Parameter[] | undefined;
 }
 
-export function insertionOrder(descending: boolean): FieldOrder {
+function insertionOrder(descending: boolean): FieldOrder {
   return columnOrder('r.created_seq', 'bigint', descending);
 }
 

@@ -68,7 +68,7 @@ export function valueAt(row: unknown, path: FieldPath): unknown {
   return value;
 }
 
-export function byCodePoint(a: string, b: string): number {
+function byCodePoint(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 

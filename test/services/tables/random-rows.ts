@@ -5,13 +5,13 @@ export const anyText = fc.oneof(
   fc.constantFrom('', 'a', 'b', 'ab', 'abc', 'A', 'é', 'z', '\u{1F600}', '\uFFFD', '%', "'", '10', 'true', 'a.b', '$eq'),
   fc.string({ unit: 'binary', maxLength: 6 }).filter((text) => !text.includes('\u0000')),
 );
-export const anyNumber = fc
+const anyNumber = fc
   .oneof(
     fc.constantFrom(0, 1, -1, 2, 10, 0.1, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, 9007199254740992),
     fc.double({ noNaN: true, noDefaultInfinity: true }),
   )
   .map((value) => (Object.is(value, -0) ? 0 : value));
-export const anyScalar = fc.oneof(anyText, anyNumber, fc.boolean(), fc.constant(null));
+const anyScalar = fc.oneof(anyText, anyNumber, fc.boolean(), fc.constant(null));
 const names = fc.constantFrom('a', 'b', 'c', 'id', '0', '__proto__', 'toString', 'ö');
 const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
@@ -29,7 +29,7 @@ export const anyRow = fc
   .array(fc.tuple(fieldNames, anyValue), { maxLength: 5 })
   .map((entries) => Object.fromEntries(entries) as Record<string, unknown>);
 
-export const anyPath = fc.oneof(
+const anyPath = fc.oneof(
   fc.constantFrom(
     'a',
     'b',
