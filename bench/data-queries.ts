@@ -2,7 +2,7 @@
 import { CONNECTIONS } from './data-contests.ts';
 import { type DataStage, WITH_KEYS } from './data-stage.ts';
 import { artifactId } from './fixture.ts';
-import { FULL_RATE, pace } from './knee.ts';
+import { backendsApart, FULL_RATE, pace } from './knee.ts';
 import type { Paced } from './paced.ts';
 import type { Server } from './processes.ts';
 import type { Table } from './report.ts';
@@ -74,7 +74,7 @@ async function ask(stage: DataStage, server: Server, set: TableSet, round: numbe
     measuredS: stage.quick ? 2 : 6,
     seed: round,
     serverPid: server.pid,
-    databasePids: await stage.database.backends(),
+    databasePids: await backendsApart(stage.database),
   });
   if (paced.failures + paced.refused > 0) {
     throw new Error(`${paced.failures} queries to ${server.name} failed and ${paced.refused} were refused: the run is void.`);

@@ -8,9 +8,9 @@ import { headline, oneStep } from './data-headline.ts';
 import { queries } from './data-queries.ts';
 import { type DataPlan, type DataStage, REGISTERED, seed, setDataStage, WITH_KEYS } from './data-stage.ts';
 import { createDatabase, KEYS_EACH, VALUE } from './fixture.ts';
-import { FULL_RATE } from './knee.ts';
+import { backendsApart, FULL_RATE } from './knee.ts';
 import { chooseGenerator, type GeneratorName } from './load.ts';
-import { pinningNote, type Server } from './processes.ts';
+import type { Server } from './processes.ts';
 import { disturbance, loadText, machine, publishReport, type Table } from './report.ts';
 import { residentArtifacts } from './resident.ts';
 import type { Verdict } from './statistics.ts';
@@ -76,6 +76,7 @@ export async function benchData(options: DataOptions): Promise<boolean> {
 
 async function contested(stage: DataStage, { artifacts, contest, judge }: Case): Promise<Part> {
   for (const server of [stage.easel, stage.fastify]) await wake(server, stage.token, artifacts.first, artifacts.count);
+  await backendsApart(stage.database);
   const standings = await hold(contest, stage.generator);
   return { table: tableOf(contest, standings), verdicts: judge(standings), rounds: standings };
 }
@@ -103,7 +104,7 @@ async function onStage(plan: DataPlan, token: string, act: (stage: DataStage) =>
 
 function method(generator: GeneratorName): string[] {
   return [
-    `${pinningNote()}. The database and the generator share what the server leaves.`,
+    'Servers pinned to core 0 and the generator to core 1 where the system has taskset; the database’s processes for this run are moved to core 1 where it lets us. Linux would else wake them on the server’s core.',
     `One database with ${REGISTERED} private artifacts, ${WITH_KEYS} of them with ${KEYS_EACH} keys of ${VALUE.length} bytes; Postgres with its defaults, every commit flushed.`,
     'Easel runs with its default settings, as `npm start` starts it. Every call carries a bearer token and spends its artifact’s limit.',
     `Closed loop (GET, PUT, insert): ${generator}, ${CONNECTIONS} connections; rounds interleaved server by server, each figure the median with (minimum–maximum). Every answer must be 2xx or the run is void.`,

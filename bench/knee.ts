@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type BenchDatabase, VALUE } from './fixture.ts';
 import type { Paced, PacedLoad } from './paced.ts';
-import { pinned, type Server } from './processes.ts';
+import { moveTo, pinned, type Server } from './processes.ts';
 import { rounded } from './statistics.ts';
 import { wake } from './wake.ts';
 
@@ -84,6 +84,7 @@ export async function findKnee(plan: KneePlan): Promise<Knee> {
 export async function tryStep(plan: KneePlan, artifacts: number, measuredS: number, seed: number): Promise<Step> {
   const { server, token, warmUpS, connections } = plan;
   await wake(server, token, 0, artifacts);
+  const databasePids = await backendsApart(plan.database);
   const paced = await pace(plan, {
     origin: server.origin,
     token,
@@ -98,7 +99,7 @@ export async function tryStep(plan: KneePlan, artifacts: number, measuredS: numb
     measuredS,
     seed,
     serverPid: server.pid,
-    databasePids: await plan.database.backends(),
+    databasePids,
   });
   const step = { artifacts, paced, carried: isCarried(paced) };
   console.log(
@@ -107,6 +108,16 @@ export async function tryStep(plan: KneePlan, artifacts: number, measuredS: numb
       `${paced.failures} failed: ${step.carried ? 'carried' : 'too much'}`,
   );
   return step;
+}
+
+/**
+ * The database's processes for this run, moved off the server's core where the system allows it: left to itself, Linux wakes them on the
+ * core of whoever writes to them, and what one server core carries could not be told.
+ */
+export async function backendsApart(database: BenchDatabase): Promise<readonly number[]> {
+  const pids = await database.backends();
+  if (!moveTo(pids, GENERATOR_CORE)) console.log('  The database could not be moved off the server’s core.');
+  return pids;
 }
 
 export async function pace(where: { readonly folder: string }, load: PacedLoad): Promise<Paced> {

@@ -1,5 +1,5 @@
 /** Servers as processes of their own: started on one core, watched until they answer, their CPU time read from /proc. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -46,6 +46,14 @@ const hasTaskset = (() => {
 /** The command that runs `file` on one core; unchanged where the system has no taskset. */
 export function pinned(file: string, args: readonly string[], core: number | null): [string, string[]] {
   return hasTaskset && core !== null ? ['taskset', ['-c', String(core), file, ...args]] : [file, [...args]];
+}
+
+/** Moves running processes to one core. False where the system does not allow it. */
+export function moveTo(pids: readonly number[], core: number): boolean {
+  if (!hasTaskset) return false;
+  return pids
+    .map((pid) => spawnSync('taskset', ['-cp', String(core), String(pid)], { stdio: 'ignore' }).status)
+    .every((status) => status === 0);
 }
 
 export function pinningNote(): string {
