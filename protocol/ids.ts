@@ -1,5 +1,6 @@
 /** Branded ids: a prefix and 24 lowercase base-32 characters (120 random bits). */
 import { z } from 'zod';
+import { patterned } from './pattern.ts';
 
 const ID_PREFIXES = {
   artifact: 'art',
@@ -35,8 +36,10 @@ export function newId<K extends IdKind>(kind: K): Id<K> {
 
 /** The schema of one kind of id. Parsing brands the string; inner code never checks it again. */
 export function idSchema<K extends IdKind>(kind: K) {
-  return z
+  const pattern = new RegExp(`^${ID_PREFIXES[kind]}_[a-z0-9]{24}$`);
+  const schema = z
     .string()
-    .regex(new RegExp(`^${ID_PREFIXES[kind]}_[a-z0-9]{24}$`), `must look like ${ID_PREFIXES[kind]}_ and 24 characters`)
+    .regex(pattern, `must look like ${ID_PREFIXES[kind]}_ and 24 characters`)
     .transform((text) => text as Id<K>);
+  return patterned(schema, pattern);
 }

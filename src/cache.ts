@@ -1,14 +1,59 @@
-/** A bounded cache of things read from storage that is safe against a read racing a change. */
-import { LRUCache } from 'lru-cache';
+/** Bounded caches of things read from storage, safe against a read racing a change. */
+
+interface Slot<V> {
+  readonly value: V;
+  /** Asked for since the hand last came by. */
+  used: boolean;
+}
+
+/**
+ * A map that forgets what nobody has asked for lately once it is full (the clock algorithm). A hit is one look-up and one flag:
+ * on the way of every request an LRU list, which moves its entry at each hit, cost twice as much.
+ */
+export class BoundedMap<K, V> {
+  readonly #slots = new Map<K, Slot<V>>();
+  readonly #entriesMax: number;
+
+  constructor(entriesMax: number) {
+    this.#entriesMax = entriesMax;
+  }
+
+  get(key: K): V | undefined {
+    const slot = this.#slots.get(key);
+    if (slot === undefined) return undefined;
+    slot.used = true;
+    return slot.value;
+  }
+
+  set(key: K, value: V): void {
+    this.#slots.delete(key);
+    if (this.#slots.size >= this.#entriesMax) this.#makeRoom();
+    this.#slots.set(key, { value, used: false });
+  }
+
+  delete(key: K): void {
+    this.#slots.delete(key);
+  }
+
+  /** The oldest that was not asked for goes; those before it that were get another round. It ends: a passed slot counts as not asked for. */
+  #makeRoom(): void {
+    for (const [key, slot] of this.#slots) {
+      this.#slots.delete(key);
+      if (!slot.used) return;
+      slot.used = false;
+      this.#slots.set(key, slot);
+    }
+  }
+}
 
 export class ReadCache<K extends string, V extends object> {
-  readonly #entries: LRUCache<K, V>;
+  readonly #entries: BoundedMap<K, V>;
   readonly #loading = new Map<K, Promise<V | null>>();
   readonly #load: (key: K) => Promise<V | null>;
 
   /** `load` answers null for what does not exist; that is not remembered. */
-  constructor(options: { readonly entriesMax: number; readonly ttlMs?: number; readonly load: (key: K) => Promise<V | null> }) {
-    this.#entries = new LRUCache({ max: options.entriesMax, ...(options.ttlMs ? { ttl: options.ttlMs } : {}) });
+  constructor(options: { readonly entriesMax: number; readonly load: (key: K) => Promise<V | null> }) {
+    this.#entries = new BoundedMap(options.entriesMax);
     this.#load = options.load;
   }
 
@@ -21,11 +66,6 @@ export class ReadCache<K extends string, V extends object> {
   invalidate(key: K): void {
     this.#entries.delete(key);
     this.#loading.delete(key);
-  }
-
-  clear(): void {
-    this.#entries.clear();
-    this.#loading.clear();
   }
 
   #start(key: K): Promise<V | null> {

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.ts';
+import { patterned } from '../pattern.ts';
 import { dateTime } from './common.ts';
 
-export const jsonKey = z.string().regex(/^[A-Za-z0-9_.-]{1,256}$/, 'must be 1 to 256 letters, digits, dots, underscores and hyphens');
+const KEY = /^[A-Za-z0-9_.-]{1,256}$/;
+export const jsonKey = patterned(z.string().regex(KEY, 'must be 1 to 256 letters, digits, dots, underscores and hyphens'), KEY);
 
 export const jsonEntry = z.object({ key: z.string(), value: z.unknown(), updatedAt: dateTime });
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.ts';
+import { patterned } from '../pattern.ts';
 import { dateTime } from './common.ts';
 
-export const tableName = z
-  .string()
-  .regex(/^[a-zA-Z][a-zA-Z0-9_]{0,63}$/, 'must be a letter and then at most 63 letters, digits and underscores');
+const TABLE = /^[a-zA-Z][a-zA-Z0-9_]{0,63}$/;
+export const tableName = patterned(z.string().regex(TABLE, 'must be a letter and then at most 63 letters, digits and underscores'), TABLE);
 
 /** A row as it is answered: its own fields between `id` and the times. */
 export const tableRow = z.looseObject({ id: z.string(), createdAt: dateTime, updatedAt: dateTime });

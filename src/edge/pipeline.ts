@@ -91,7 +91,7 @@ export class Pipeline {
     const { operation } = routed;
     const { access } = operation.endpoint;
     return chain(this.#admission.principal(access, exchange.headers.authorization), (principal) => {
-      const params = routed.params ?? readParams(routed);
+      const params = operation.readParams(routed.values);
       const query = operation.readQuery(exchange.query);
       return chain(this.#admission.admit(access, principal, params), (admitted) => {
         if (admitted.head !== undefined && exchange.corsLines !== '') {
@@ -221,12 +221,6 @@ function bodyAtHand(operation: Operation, request: InnerRequest): TakenBody {
     throw new Failure(spec.tooLarge ?? 'PAYLOAD_TOO_LARGE', { message: `The body is larger than ${spec.bytesMax} bytes.` });
   }
   return { value: operation.readBody === null ? request.body : operation.readBody(request.body), text, bytes: NO_BYTES };
-}
-
-function readParams(routed: Routed<Operation>): Values | undefined {
-  const params = routed.operation.readParams(routed.values);
-  if (params !== undefined) routed.params = Object.freeze(params);
-  return params;
 }
 
 function handled(operation: Operation, call: Call): Answer | Promise<Answer> {

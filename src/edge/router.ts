@@ -5,8 +5,6 @@ export interface Routed<O> {
   readonly operation: O;
   /** Values of the path parameters in order, still percent-encoded. */
   readonly values: readonly string[];
-  /** Set by whoever has read the values, for the next request of this path. */
-  params?: Readonly<Record<string, unknown>>;
 }
 
 export type RouteResult<O> = Routed<O> | { readonly kind: 'unknown' } | { readonly kind: 'wrong_method'; readonly allow: string };
@@ -30,12 +28,8 @@ export function parameterNames(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\*?\}/g)].map((match) => match[1] ?? '');
 }
 
-/** Reads remembered by their path; beyond it the memory starts anew. */
-const REMEMBERED_MAX = 4096;
-
 export class Router<O> {
   readonly #root: Node<O> = node();
-  readonly #reads = new Map<string, Routed<O>>();
 
   add(method: string, path: string, operation: O): void {
     let at = this.#root;
@@ -58,20 +52,7 @@ export class Router<O> {
     this.#put(at.operations, method, path, operation);
   }
 
-  /** Pages read the same few paths again and again: those are found, and their parameters read, once. */
   find(method: string, path: string): RouteResult<O> {
-    if (method !== 'GET') return this.#search(method, path);
-    const known = this.#reads.get(path);
-    if (known !== undefined) return known;
-    const found = this.#search(method, path);
-    if (found.kind === 'routed') {
-      if (this.#reads.size >= REMEMBERED_MAX) this.#reads.clear();
-      this.#reads.set(path, found);
-    }
-    return found;
-  }
-
-  #search(method: string, path: string): RouteResult<O> {
     const values: string[] = [];
     let at = this.#root;
     let operations: Map<string, O> | undefined;

@@ -1,11 +1,10 @@
 /** Access tokens: made, told apart, tracked and revoked. At rest there is only their SHA-256. */
 import { createHash, randomBytes } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { Principal } from '../../actors/access.ts';
 import type { Clock, Log, Timer } from '../../actors/ports.ts';
 import { Failure, type UnauthorizedReason } from '../../protocol/errors.ts';
 import { newId, type TokenId, type UserId } from '../../protocol/ids.ts';
-import { ReadCache } from '../cache.ts';
+import { BoundedMap, ReadCache } from '../cache.ts';
 import type { Sql } from '../storage/sql.ts';
 import type { Queries } from './deps.ts';
 
@@ -49,7 +48,7 @@ export class TokenService {
   readonly #clock: Clock;
   readonly #log: Log;
   /** Only digests of tokens that exist, so that nobody can fill it with guesses. A digest never changes, so it cannot go stale. */
-  readonly #digests = new LRUCache<string, string>({ max: CACHED_TOKENS_MAX });
+  readonly #digests = new BoundedMap<string, string>(CACHED_TOKENS_MAX);
   readonly #known: ReadCache<string, KnownToken>;
   readonly #used = new Map<TokenId, number>();
   #flushTimer: Timer | null = null;
