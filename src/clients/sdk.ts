@@ -1,8 +1,10 @@
 /** The typed client: every endpoint of the table, callable by its operation id. Runs in Node 20 and in browsers. */
+
 import type { z } from 'zod';
 import type { BodyIn, BodySpec, Endpoint, ParamsIn, QueryIn, QueryOf, ReplyBody, ReplyKey } from '../../protocol/endpoint.ts';
 import { errorBody } from '../../protocol/schemas/common.ts';
 import { type EndpointId, type Endpoints, endpoints } from '../../protocol/table.ts';
+import { waitFor } from './wait.ts';
 
 type NothingNeeded = Record<never, never>;
 
@@ -258,21 +260,6 @@ function waitMsBefore(error: unknown, attempt: number, repeatable: boolean, rand
   const refused = error.status === 429 || error.code === 'OWNER_MOVED' || error.code === 'IDEMPOTENCY_IN_PROGRESS';
   if (!refused && !(repeatable && error.status === 503)) return undefined;
   return error.retryAfterS === undefined ? waitMs : error.retryAfterS * 1000;
-}
-
-function waitFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', stop, { once: true });
-  });
 }
 
 export function createClient(options: ClientOptions): Client {

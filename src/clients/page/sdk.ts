@@ -1,4 +1,6 @@
 /** The SDK of a published page: the build makes /sdk.js of it, which the server completes with the artifact's id. */
+
+import { waitFor } from '../wait.ts';
 import type * as api from './api.ts';
 import { blobsOf } from './blobs.ts';
 import { EaselError } from './errors.ts';
@@ -6,7 +8,7 @@ import { ChangeFeed, type FeedSurroundings } from './feed.ts';
 import { jsonKeys } from './json.ts';
 import { tell } from './listeners.ts';
 import { tableOf } from './table.ts';
-import { Transport, waitFor } from './transport.ts';
+import { Transport } from './transport.ts';
 
 type Listeners = { [K in keyof api.EaselEvents]: Set<(detail: api.EaselEvents[K]) => void> };
 
