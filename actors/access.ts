@@ -1,23 +1,52 @@
 /** Who may do what with an artifact: one pure function, used by every door (HTTP, WebSocket, jobs, published pages). */
 import type { Need, Scope } from '../protocol/endpoint.ts';
-import type { ArtifactId, TokenId, UserId, VersionId } from '../protocol/ids.ts';
+import type { ArtifactId, GuestId, TokenId, UserId, VersionId } from '../protocol/ids.ts';
 import type { Visibility } from '../protocol/schemas/artifact.ts';
 
+/** What a visitor has shown on the page's own origin: the password of the page, or a preview link. */
+export interface Pass {
+  readonly artifactId: ArtifactId;
+  /** Unix ms. */
+  readonly expiresAtMs: number;
+}
+
+interface Visitor {
+  /** The one artifact that a pass opens. It ends also when the artifact changes: look it up again then. */
+  readonly letInto?: ArtifactId;
+  /** Unix ms; what the credential or the pass has opened ends then. */
+  readonly expiresAtMs?: number | null;
+}
+
 export type Principal =
-  | { readonly kind: 'anonymous' }
-  | {
+  | (Visitor & { readonly kind: 'anonymous' })
+  | (Visitor & {
       readonly kind: 'user';
       readonly userId: UserId;
       readonly tokenId: TokenId;
       readonly tokenKind: 'personal' | 'session' | 'external';
       readonly isAdmin: boolean;
-      /** Unix ms; what the token has opened ends then. */
-      readonly expiresAtMs?: number | null;
-    }
+    })
+  /** Somebody without an account who has proved an e-mail address, to comment on one artifact. Anywhere else as good as anonymous. */
+  | (Visitor & {
+      readonly kind: 'guest';
+      readonly guestId: GuestId;
+      readonly artifactId: ArtifactId;
+      readonly name: string;
+      readonly email: string;
+      readonly tokenId: TokenId;
+      readonly expiresAtMs: number;
+    })
   /** A workspace agent, pinned to one workspace. */
   | { readonly kind: 'agent'; readonly tokenId: TokenId; readonly workspaceId: string; readonly scopes: readonly Scope[] };
 
 export const ANONYMOUS: Principal = { kind: 'anonymous' };
+
+/** The same caller with a pass. Agents need none: they see what their workspace has. */
+export function letIn(principal: Principal, pass: Pass): Principal {
+  if (principal.kind === 'agent') return principal;
+  const expiresAtMs = Math.min(pass.expiresAtMs, principal.expiresAtMs ?? pass.expiresAtMs);
+  return { ...principal, letInto: pass.artifactId, expiresAtMs };
+}
 
 export type Role = 'owner' | 'editor' | 'viewer' | 'none';
 
@@ -29,6 +58,7 @@ export interface ArtifactHead {
   readonly workspaceId: string | null;
   readonly visibility: Visibility;
   readonly allowAnonWrite: boolean;
+  readonly allowAnonCollab: boolean;
   readonly liveVersionId: VersionId | null;
   /** Unix ms, null while live. */
   readonly deletedAtMs: number | null;
@@ -48,18 +78,32 @@ export function roleOf(head: ArtifactHead, principal: Principal): Role {
   return 'none';
 }
 
-/** Decides `need` on a live artifact. The trash is looked up apart, by its owner only. */
+/** Decides `need` on a live artifact. The trash is looked up apart, by its owner only. `comment`: the comment settings decide the rest. */
 export function decide(head: ArtifactHead | null, principal: Principal, need: Need, scope: Scope): Decision {
-  const writes = need !== 'view' && need !== 'data:read';
-  if (head === null) return writes && principal.kind === 'anonymous' ? 'unauthenticated' : 'hidden';
+  const writes = need === 'data:write' || need === 'collab:write' || need === 'edit' || need === 'own';
+  const isNobody = principal.kind === 'anonymous' || principal.kind === 'guest';
+  if (head === null) return writes && isNobody ? 'unauthenticated' : 'hidden';
   const role = roleOf(head, principal);
-  const visible = role !== 'none' || head.visibility === 'public';
+  const isPublic = head.visibility === 'public';
+  const visible = isPublic || role !== 'none' || isLetIn(head, principal);
   if (principal.kind === 'agent' && role !== 'none' && !principal.scopes.includes(scope)) return 'insufficient_scope';
-  if (!writes) return visible ? 'allowed' : 'hidden';
-  if (need === 'data:write' && head.visibility === 'public' && head.allowAnonWrite) return 'allowed';
-  if (principal.kind === 'anonymous') return 'unauthenticated';
+  if (!writes) {
+    if (!visible) return 'hidden';
+    return need === 'collab:read' && isNobody && !head.allowAnonCollab ? 'unauthenticated' : 'allowed';
+  }
+  if (isPublic && isOpenTo(head, need)) return 'allowed';
+  if (isNobody) return 'unauthenticated';
   if (!visible) return 'hidden';
   if (role === 'owner') return 'allowed';
   if (role === 'editor' && need !== 'own') return 'allowed';
   return 'forbidden';
+}
+
+/** Whether everybody who sees the artifact may also do this. */
+function isOpenTo(head: ArtifactHead, need: Need): boolean {
+  return (need === 'data:write' && head.allowAnonWrite) || (need === 'collab:write' && head.allowAnonCollab);
+}
+
+function isLetIn(head: ArtifactHead, principal: Principal): boolean {
+  return principal.kind !== 'agent' && principal.letInto === head.id;
 }

@@ -8,7 +8,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Scope = 'artifacts:read' | 'artifacts:publish' | 'data:read' | 'data:write';
 
 /** What the caller wants of an artifact; `actors/access.ts` decides. */
-export type Need = 'view' | 'edit' | 'own' | 'data:read' | 'data:write';
+export type Need = 'view' | 'edit' | 'own' | 'data:read' | 'data:write' | 'collab:read' | 'collab:write' | 'comment';
 
 export type Access =
   /** Nothing of the caller is read. */

@@ -11,6 +11,7 @@ const ID_PREFIXES = {
   previewLink: 'lnk',
   row: 'row',
   blob: 'blob',
+  guest: 'gst',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -20,6 +21,7 @@ export type VersionId = Id<'version'>;
 export type UserId = Id<'user'>;
 export type TokenId = Id<'token'>;
 export type UploadId = Id<'upload'>;
+export type GuestId = Id<'guest'>;
 export type PreviewLinkId = Id<'previewLink'>;
 
 // RFC 4648 base 32 in lowercase: every character is safe in a host name, a path and a file name.

@@ -1,6 +1,6 @@
 /** The interface as OpenAPI 3.1, derived from the endpoint table; nothing of it is written by hand. */
 import { z } from 'zod';
-import type { BodySpec, Endpoint, ReplySpec } from './endpoint.ts';
+import type { BodySpec, Endpoint, Need, ReplySpec } from './endpoint.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
 import { LIMITS } from './limits.ts';
 import { errorBody } from './schemas/common.ts';
@@ -87,7 +87,7 @@ const LIMIT_NOTES = {
 function operationOf(id: string, endpoint: Endpoint): Json {
   const { access } = endpoint;
   const notes = [accessNote(endpoint), LIMIT_NOTES[endpoint.limit]].filter((note) => note !== undefined);
-  const isPublicRead = access.who === 'artifact' && (access.need === 'view' || access.need === 'data:read');
+  const isPublicRead = access.who === 'artifact' && NEEDS_OF_VISITORS.has(access.need);
   return {
     operationId: id,
     tags: [endpoint.group],
@@ -100,6 +100,20 @@ function operationOf(id: string, endpoint: Endpoint): Json {
   };
 }
 
+/** Needs that a caller without a credential may have. */
+const NEEDS_OF_VISITORS: ReadonlySet<Need> = new Set(['view', 'data:read', 'collab:read', 'comment']);
+
+const RIGHTS: Readonly<Record<Need, string>> = {
+  view: 'see',
+  edit: 'edit',
+  own: 'own',
+  'data:read': 'read the data of',
+  'data:write': 'write the data of',
+  'collab:read': 'join the collaboration of',
+  'collab:write': 'work in the collaboration of',
+  comment: 'comment on',
+};
+
 function accessNote({ access }: Endpoint): string | undefined {
   switch (access.who) {
     case 'anyone':
@@ -107,10 +121,7 @@ function accessNote({ access }: Endpoint): string | undefined {
     case 'account':
       return access.scope === undefined ? 'Not for workspace agents.' : `Agents need the scope ${access.scope}.`;
     case 'artifact': {
-      const right = { view: 'see', edit: 'edit', own: 'own', 'data:read': 'read the data of', 'data:write': 'write the data of' }[
-        access.need
-      ];
-      return `The caller must be allowed to ${right} the artifact. Agents need the scope ${access.scope}.`;
+      return `The caller must be allowed to ${RIGHTS[access.need]} the artifact. Agents need the scope ${access.scope}.`;
     }
     default:
       return access satisfies never;

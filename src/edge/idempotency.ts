@@ -108,16 +108,26 @@ function checkKey({ key, principal }: IdempotentRequest): void {
 function scopeOf(request: IdempotentRequest): Scope {
   const { principal } = request;
   return {
-    principal:
-      principal.kind === 'anonymous'
-        ? `address:${request.address}`
-        : principal.kind === 'user'
-          ? `user:${principal.userId}`
-          : `agent:${principal.tokenId}`,
+    principal: callerOf(principal, request.address),
     method: request.method,
     path: request.path,
     keyDigest: createHash('sha256').update(request.key).digest('base64url'),
   };
+}
+
+function callerOf(principal: Principal, address: string): string {
+  switch (principal.kind) {
+    case 'anonymous':
+      return `address:${address}`;
+    case 'user':
+      return `user:${principal.userId}`;
+    case 'guest':
+      return `guest:${principal.guestId}`;
+    case 'agent':
+      return `agent:${principal.tokenId}`;
+    default:
+      return principal satisfies never;
+  }
 }
 
 /** 400, 413, 415: correct it and use the key again. 401, 429, 5xx: nothing was decided. */

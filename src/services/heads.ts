@@ -44,6 +44,7 @@ interface HeadRow {
   readonly workspace_id: string | null;
   readonly visibility: Visibility;
   readonly allow_anon_write: boolean;
+  readonly allow_anon_collab: boolean;
   readonly live_version_id: VersionId | null;
   readonly deleted_at_ms: number | null;
   readonly collaborators: Readonly<Record<UserId, 'editor' | 'viewer'>>;
@@ -52,7 +53,8 @@ interface HeadRow {
 /** The head of an artifact, live or in the trash, as this transaction sees it. */
 export async function readHead(sql: Queries, id: ArtifactId): Promise<ArtifactHead | null> {
   const [row] = await sql<HeadRow[]>`
-    select a.id, a.slug, a.owner_id, a.workspace_id, a.visibility, a.allow_anon_write, a.live_version_id, a.deleted_at_ms,
+    select a.id, a.slug, a.owner_id, a.workspace_id, a.visibility, a.allow_anon_write, a.allow_anon_collab,
+      a.live_version_id, a.deleted_at_ms,
       coalesce((select json_object_agg(c.user_id, c.role) from collaborator c where c.artifact_id = a.id), '{}') as collaborators
     from artifact a where a.id = ${id}`;
   if (row === undefined) return null;
@@ -63,6 +65,7 @@ export async function readHead(sql: Queries, id: ArtifactId): Promise<ArtifactHe
     workspaceId: row.workspace_id,
     visibility: row.visibility,
     allowAnonWrite: row.allow_anon_write,
+    allowAnonCollab: row.allow_anon_collab,
     liveVersionId: row.live_version_id,
     deletedAtMs: row.deleted_at_ms,
     collaborators: new Map(Object.entries(row.collaborators) as [UserId, 'editor' | 'viewer'][]),

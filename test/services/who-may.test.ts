@@ -44,6 +44,7 @@ function head(visibility: Visibility, allowAnonWrite: boolean): ArtifactHead {
     workspaceId: 'home',
     visibility,
     allowAnonWrite,
+    allowAnonCollab: false,
     liveVersionId: null,
     deletedAtMs: null,
     collaborators: new Map([

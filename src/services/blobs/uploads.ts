@@ -98,6 +98,7 @@ export function creatorOf(principal: Principal): string | null {
     case 'agent':
       return principal.tokenId;
     case 'anonymous':
+    case 'guest':
       return null;
     default:
       return principal satisfies never;

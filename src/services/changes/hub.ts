@@ -86,7 +86,7 @@ export class ChangeHub {
   }
 
   #expiryOf(principal: Principal, expire: () => void): Timer | undefined {
-    if (principal.kind !== 'user' || !principal.expiresAtMs) return undefined;
+    if (principal.kind === 'agent' || !principal.expiresAtMs) return undefined;
     return this.#deps.clock.after(Math.max(0, principal.expiresAtMs - this.#deps.clock.nowMs()), expire);
   }
 
