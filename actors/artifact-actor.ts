@@ -54,6 +54,7 @@ export class ArtifactActor implements Committing {
   #pending: Change[] = [];
   #inFlight: readonly Change[] = [];
   #waiters: Waiter[] = [];
+  readonly #holders = new Set<() => void>();
 
   constructor(id: ArtifactId, image: ArtifactImage, deps: ActorDeps) {
     this.id = id;
@@ -77,6 +78,25 @@ export class ArtifactActor implements Committing {
   /** Nothing is pending and nobody waits: it may leave memory without anybody noticing. */
   get isClean(): boolean {
     return this.seq === this.committedSeq;
+  }
+
+  /** Somebody is connected: it must not leave for want of calls. */
+  get isHeld(): boolean {
+    return this.#holders.size > 0;
+  }
+
+  /** Keeps it in memory until what is returned is called. `onOver` is told, once, that it takes no more turns: whoever is connected must come back. */
+  hold(onOver: () => void): () => void {
+    const holder = () => onOver();
+    this.#holders.add(holder);
+    return () => void this.#holders.delete(holder);
+  }
+
+  /** It takes no more turns: tells whoever holds it. */
+  over(): void {
+    const holders = [...this.#holders];
+    this.#holders.clear();
+    for (const holder of holders) holder();
   }
 
   /** Called by a part before it changes anything. Throws UNAVAILABLE while the store is too far behind. */

@@ -14,7 +14,7 @@ export interface Clock {
 }
 
 /** One change of an artifact, numbered by its actor. `seq` rises by one with every change of that artifact. */
-export type Change = { readonly seq: number } & (JsonChange | TableChange | BlobChange);
+export type Change = { readonly seq: number } & (JsonChange | TableChange | BlobChange | DocumentChange | CommentChange);
 
 export type JsonChange =
   /** `value` is the JSON text; times are Unix ms. */
@@ -82,6 +82,36 @@ export type BlobChange =
       readonly createdAtMs: number;
     }
   | { readonly kind: 'blob.delete'; readonly blobId: string; readonly atMs: number };
+
+export type DocumentChange =
+  /** `update` in Yjs' format v1, never changed once it is here. */
+  | {
+      readonly kind: 'doc.update';
+      readonly doc: string;
+      readonly update: Uint8Array;
+      /** The account that made it, null for a visitor. */
+      readonly by: string | null;
+      readonly atMs: number;
+    }
+  /** All its updates and versions with it. */
+  | { readonly kind: 'doc.drop'; readonly doc: string; readonly atMs: number };
+
+export type CommentChange =
+  | {
+      readonly kind: 'comment.put';
+      readonly commentId: string;
+      /** What followers are told that it is. */
+      readonly cause: 'added' | 'updated' | 'resolved' | 'reaction';
+      /** The whole comment as JSON text, as `actors/comments-part.ts` has it. */
+      readonly data: string;
+      readonly createdAtMs: number;
+      readonly updatedAtMs: number;
+      /** What an edit has replaced, kept in the history of the comment. */
+      readonly replaced: { readonly content: string; readonly atMs: number } | null;
+    }
+  | { readonly kind: 'comment.delete'; readonly commentId: string; readonly atMs: number }
+  /** The comment settings as JSON text. */
+  | { readonly kind: 'comments.config'; readonly config: string; readonly atMs: number };
 
 /** What one actor asks to commit: its changes in order, written only while `epoch` is still the artifact's owner epoch. */
 export interface ArtifactBatch {
@@ -158,6 +188,41 @@ export interface StoredBlob {
   readonly createdAtMs: number;
 }
 
+/** What an artifact knows of one collaborative document without its content. */
+export interface StoredDocument {
+  readonly name: string;
+  /** Of its last update. */
+  readonly seq: number;
+  /** Of what is stored of it: the snapshot and the updates since. */
+  readonly storedBytes: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** A document's content: the snapshot, then the updates, in order. All in Yjs' format v1. */
+export interface StoredDocumentContent {
+  readonly snapshot: Uint8Array | null;
+  readonly updates: readonly Uint8Array[];
+  /** Up to here it is complete. */
+  readonly seq: number;
+}
+
+export interface StoredComment {
+  readonly id: string;
+  /** JSON text. */
+  readonly data: string;
+  readonly seq: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface StoredComments {
+  /** JSON text; null while nothing was ever set. */
+  readonly config: string | null;
+  /** In the order in which they were made. */
+  readonly comments: readonly StoredComment[];
+}
+
 export interface HolderQuery {
   readonly table: string;
   readonly column: string;
@@ -176,6 +241,11 @@ export interface ArtifactStore {
   readRows(artifactId: ArtifactId, table: string, rowIds: readonly string[]): Promise<readonly StoredRow[]>;
   /** The committed rows that hold one of `values` in a column, in no order. `isIndexed`: the schema calls the column indexed or unique. */
   readHolders(artifactId: ArtifactId, wanted: HolderQuery): Promise<readonly StoredRow[]>;
+  /** The next three answer null where `epoch` is not the owner's any more: what they would read is not what this actor has written. */
+  readDocuments(artifactId: ArtifactId, epoch: number): Promise<readonly StoredDocument[] | null>;
+  /** Of a document that is not stored: no snapshot, no updates, seq 0. */
+  readDocument(artifactId: ArtifactId, epoch: number, name: string): Promise<StoredDocumentContent | null>;
+  readComments(artifactId: ArtifactId, epoch: number): Promise<StoredComments | null>;
 }
 
 /** Where an artifact's actor lives. */

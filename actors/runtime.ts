@@ -373,6 +373,8 @@ export class ActorRuntime {
     this.#resident.delete(actor.id);
     this.#residentBytes -= actor.accountedBytes;
     actor.accountedBytes = 0;
+    // Not within the turn that may have led here.
+    if (actor.isHeld) queueMicrotask(() => actor.over());
   }
 
   #account(actor: ArtifactActor): void {
@@ -383,7 +385,9 @@ export class ActorRuntime {
 
   /** Lets clean actors leave, the longest unused first, but not `kept`, whose turn it is. */
   #makeRoom(kept: ArtifactActor): void {
-    const leavers = [...this.#resident.values()].filter((actor) => actor.isClean && actor !== kept && actor.usedAtSweep <= this.#sweeps);
+    const leavers = [...this.#resident.values()].filter(
+      (actor) => actor.isClean && !actor.isHeld && actor !== kept && actor.usedAtSweep <= this.#sweeps,
+    );
     leavers.sort((a, b) => a.usedAtSweep - b.usedAtSweep);
     const { memoryBytesMax } = this.#deps;
     for (const actor of leavers) {
@@ -403,7 +407,7 @@ export class ActorRuntime {
     this.#sweeps += 1;
     this.#makeRoomAbove = this.#deps.memoryBytesMax;
     for (const actor of [...this.#resident.values()]) {
-      if (actor.isClean && this.#sweeps - actor.usedAtSweep > SWEEPS_PER_IDLE) void this.#leave(actor);
+      if (actor.isClean && !actor.isHeld && this.#sweeps - actor.usedAtSweep > SWEEPS_PER_IDLE) void this.#leave(actor);
       else if (actor.residentBytes !== actor.accountedBytes) this.#account(actor);
     }
     const nowMs = this.#clock.monotonicMs();

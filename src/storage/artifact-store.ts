@@ -9,6 +9,7 @@ import {
   type StoredTable,
 } from '../../actors/ports.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
+import { readComments, readDocument, readDocuments } from './artifact-documents.ts';
 import { kindOf } from './journal-columns.ts';
 import type { Sql, Transaction } from './sql.ts';
 
@@ -37,6 +38,10 @@ export function postgresArtifactStore(sql: Sql): ArtifactStore {
       where r.artifact_id = ${artifactId} and r.row_id = any(${[...rowIds]}::text[]) and ${inTable(sql, table)}`,
 
     readHolders: (artifactId, wanted) => (wanted.isIndexed ? readIndexed(sql, artifactId, wanted) : readUnindexed(sql, artifactId, wanted)),
+
+    readDocuments: (artifactId, epoch) => readDocuments(sql, artifactId, epoch),
+    readDocument: (artifactId, epoch, name) => readDocument(sql, artifactId, epoch, name),
+    readComments: (artifactId, epoch) => readComments(sql, artifactId, epoch),
   };
 }
 

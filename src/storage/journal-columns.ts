@@ -1,11 +1,13 @@
 /** A group commit as columns for `unnest`: what of the batches' changes can still be seen after the commit, one array a column. */
-import type { ArtifactBatch, Change, IndexedValue } from '../../actors/ports.ts';
+import type { ArtifactBatch, Change, CommentChange, IndexedValue } from '../../actors/ports.ts';
+import { CommentColumns } from './journal-comments.ts';
+import { changeDocument, DocumentColumns, type DocumentEnd } from './journal-documents.ts';
 
 type Of<Kind extends Change['kind']> = Extract<Change, { readonly kind: Kind }>;
 type KeyChange = Of<'json.put'> | Of<'json.delete'>;
 type RowChange = Of<'row.put'> | Of<'row.delete'>;
 type BlobPut = Of<'blob.put'>;
-type Deletion = Of<'json.delete'> | Of<'table.drop'> | Of<'row.delete'> | Of<'blob.delete'>;
+type Deletion = Of<'json.delete'> | Of<'table.drop'> | Of<'row.delete'> | Of<'blob.delete'> | Of<'doc.drop'> | Of<'comment.delete'>;
 
 /** What one batch leaves of a table. Whatever stood before a drop is forgotten; `drop` empties what was stored. */
 interface TableEnd {
@@ -75,6 +77,8 @@ export class JournalColumns {
     created: [] as number[],
   };
   readonly blobDeletes = { artifacts: [] as number[], ids: [] as string[] };
+  readonly documents = new DocumentColumns();
+  readonly comments = new CommentColumns();
   readonly tombstones = {
     artifacts: [] as number[],
     seqs: [] as number[],
@@ -99,6 +103,8 @@ export class JournalColumns {
     const keys = new Map<string, KeyChange>();
     const tables = new Map<string, TableEnd>();
     const blobs = new Map<string, BlobPut | Of<'blob.delete'>>();
+    const documents = new Map<string, DocumentEnd>();
+    const comments: (CommentChange & { readonly seq: number })[] = [];
     for (const change of batch.changes) {
       switch (change.kind) {
         case 'json.put':
@@ -109,6 +115,21 @@ export class JournalColumns {
         case 'blob.delete':
           blobs.set(change.blobId, change);
           break;
+        case 'doc.drop':
+          this.#bury(artifact, change, change.doc, null);
+          changeDocument(documents, change);
+          break;
+        case 'doc.update':
+          changeDocument(documents, change);
+          break;
+        case 'comment.delete':
+          this.#bury(artifact, change, change.commentId, null);
+          comments.push(change);
+          break;
+        case 'comment.put':
+        case 'comments.config':
+          comments.push(change);
+          break;
         default:
           changeTable(tables, change);
       }
@@ -116,6 +137,8 @@ export class JournalColumns {
     for (const change of keys.values()) this.#addKey(artifact, change);
     for (const [name, end] of tables) this.#addTable(artifact, name, end);
     for (const change of blobs.values()) this.#addBlob(artifact, change);
+    this.documents.add(artifact, documents);
+    this.comments.add(artifact, comments);
   }
 
   #addKey(artifact: number, change: KeyChange): void {

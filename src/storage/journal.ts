@@ -2,6 +2,8 @@
 import type { ArtifactBatch, BatchOutcome, JournalStore } from '../../actors/ports.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
 import { JournalColumns } from './journal-columns.ts';
+import { commentParts } from './journal-comments.ts';
+import { documentParts } from './journal-documents.ts';
 import { blobParts, indexParts, keyParts, rowParts, tableParts, tombstonePart } from './journal-parts.ts';
 import { type Queries, type Sql, sqlState } from './sql.ts';
 
@@ -62,7 +64,7 @@ export async function writeBatches(sql: Queries, batches: readonly ArtifactBatch
       from batch
       where artifact.id = batch.id and artifact.owner_epoch = batch.epoch
       returning artifact.id, batch.artifact
-    )${keyParts(sql, columns)}${tableParts(sql, columns)}${rowParts(sql, columns)}${indexParts(sql, columns)}${blobParts(sql, columns)}${tombstonePart(sql, columns)}
+    )${keyParts(sql, columns)}${tableParts(sql, columns)}${rowParts(sql, columns)}${indexParts(sql, columns)}${blobParts(sql, columns)}${documentParts(sql, columns.documents)}${commentParts(sql, columns.comments)}${tombstonePart(sql, columns)}
     select id from owned`;
   return new Set(rows.map((row) => row.id));
 }

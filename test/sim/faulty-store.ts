@@ -6,6 +6,9 @@ import type {
   BatchOutcome,
   HolderQuery,
   JournalStore,
+  StoredComments,
+  StoredDocument,
+  StoredDocumentContent,
   StoredRow,
 } from '../../actors/ports.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
@@ -68,6 +71,18 @@ export class FaultyStore implements JournalStore, ArtifactStore {
 
   async readHolders(id: ArtifactId, wanted: HolderQuery): Promise<readonly StoredRow[]> {
     return this.#read(() => this.#memory.readHolders(id, wanted));
+  }
+
+  async readDocuments(id: ArtifactId, epoch: number): Promise<readonly StoredDocument[] | null> {
+    return this.#read(() => this.#memory.readDocuments(id, epoch));
+  }
+
+  async readDocument(id: ArtifactId, epoch: number, name: string): Promise<StoredDocumentContent | null> {
+    return this.#read(() => this.#memory.readDocument(id, epoch, name));
+  }
+
+  async readComments(id: ArtifactId, epoch: number): Promise<StoredComments | null> {
+    return this.#read(() => this.#memory.readComments(id, epoch));
   }
 
   /** As a query over the committed rows of a table. */

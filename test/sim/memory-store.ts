@@ -9,6 +9,10 @@ import {
   type HolderQuery,
   type JournalStore,
   type StoredBlob,
+  type StoredComment,
+  type StoredComments,
+  type StoredDocument,
+  type StoredDocumentContent,
   type StoredKey,
   type StoredRow,
   type StoredTable,
@@ -86,6 +90,40 @@ export class MemoryStore implements JournalStore, ArtifactStore {
     return [...stored.rows.values()].filter(holds).slice(0, wanted.rowsMax);
   }
 
+  async readDocuments(id: ArtifactId, epoch: number): Promise<readonly StoredDocument[] | null> {
+    const { log, epoch: current } = this.of(id);
+    if (current !== epoch) return null;
+    const names = new Set(log.flatMap((change) => (change.kind === 'doc.update' ? [change.doc] : [])));
+    return [...names].flatMap((name) => {
+      const updates = updatesOf(log, name);
+      const [first] = updates;
+      const last = updates.at(-1);
+      if (first === undefined || last === undefined) return [];
+      const storedBytes = updates.reduce((sum, { update }) => sum + update.byteLength, 0);
+      return [{ name, seq: last.seq, storedBytes, createdAtMs: first.atMs, updatedAtMs: last.atMs }];
+    });
+  }
+
+  async readDocument(id: ArtifactId, epoch: number, name: string): Promise<StoredDocumentContent | null> {
+    const { log, epoch: current } = this.of(id);
+    if (current !== epoch) return null;
+    const updates = updatesOf(log, name);
+    return { snapshot: null, updates: updates.map(({ update }) => update), seq: updates.at(-1)?.seq ?? 0 };
+  }
+
+  async readComments(id: ArtifactId, epoch: number): Promise<StoredComments | null> {
+    const { log, epoch: current } = this.of(id);
+    if (current !== epoch) return null;
+    let config: string | null = null;
+    const comments = new Map<string, StoredComment>();
+    for (const change of log) {
+      if (change.kind === 'comments.config') config = change.config;
+      if (change.kind === 'comment.put') comments.set(change.commentId, { ...change, id: change.commentId });
+      if (change.kind === 'comment.delete') comments.delete(change.commentId);
+    }
+    return { config, comments: [...comments.values()] };
+  }
+
   apply(batches: readonly ArtifactBatch[]): readonly BatchOutcome[] {
     if (new Set(batches.map((batch) => batch.artifactId)).size < batches.length) this.violations.push('two batches of one artifact');
     return batches.map((batch) => this.#applyOne(batch));
@@ -139,9 +177,24 @@ function applyChange(artifact: StoredArtifact, change: Change, violation: (why: 
       if (stored.rows.size !== change.rowCount) violation(`${stored.rows.size} rows where ${change.rowCount} are counted`);
       return;
     }
+    // Read from the log.
+    case 'doc.update':
+    case 'doc.drop':
+    case 'comment.put':
+    case 'comment.delete':
+    case 'comments.config':
+      return;
     default:
       change satisfies never;
   }
+}
+
+type DocumentUpdate = Extract<Change, { kind: 'doc.update' }>;
+
+/** Since it was last dropped. */
+function updatesOf(log: readonly Change[], name: string): readonly DocumentUpdate[] {
+  const dropped = log.findLastIndex((change) => change.kind === 'doc.drop' && change.doc === name);
+  return log.slice(dropped + 1).filter((change): change is DocumentUpdate => change.kind === 'doc.update' && change.doc === name);
 }
 
 function applyRow(stored: TableInMemory, change: Extract<Change, { kind: 'row.put' | 'row.delete' }>): void {

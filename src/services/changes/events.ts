@@ -45,7 +45,8 @@ export function eventOf(thing: ChangedThing): ChangeEvent {
   return { seq, type, reserved: type === 'json' && isReserved(name), json: json.replace(/[\r\n]+/g, ' ') };
 }
 
-export function thingOf(change: Change): ChangedThing {
+/** Undefined for what this stream does not tell of. */
+export function thingOf(change: Change): ChangedThing | undefined {
   const { seq, kind } = change;
   switch (change.kind) {
     case 'json.put':
@@ -72,6 +73,12 @@ export function thingOf(change: Change): ChangedThing {
       return { seq, kind, name: change.blobId, rowId: null, data: blobText(change), atMs: change.createdAtMs };
     case 'blob.delete':
       return { seq, kind, name: change.blobId, rowId: null, data: null, atMs: change.atMs };
+    case 'doc.update':
+    case 'doc.drop':
+    case 'comment.put':
+    case 'comment.delete':
+    case 'comments.config':
+      return undefined;
     default:
       return change satisfies never;
   }

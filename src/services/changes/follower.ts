@@ -22,6 +22,13 @@ export interface FollowerDeps {
   readonly onClosed: () => void;
 }
 
+export interface Committed {
+  /** In the order of their seq. */
+  readonly events: readonly ChangeEvent[];
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+}
+
 /** `live`: takes events as they are committed. `reading`: behind, a page is on its way. `blocked`: the client reads too slowly. */
 type State = 'reading' | 'live' | 'blocked' | 'closed';
 
@@ -62,15 +69,12 @@ export class Follower {
     });
   }
 
-  /** In the order of their seq, without a gap among them. */
-  committed(events: readonly ChangeEvent[]): void {
-    const [first] = events;
-    const last = events.at(-1);
-    if (first === undefined || last === undefined) return;
-    this.#knownSeq = Math.max(this.#knownSeq, last.seq);
+  /** All changes from `firstSeq` to `lastSeq`; those that no stream tells of have no event. */
+  committed({ events, firstSeq, lastSeq }: Committed): void {
+    this.#knownSeq = Math.max(this.#knownSeq, lastSeq);
     if (this.#state !== 'live') return;
-    if (first.seq > this.#sentSeq + 1) this.#catchUp();
-    else this.#sendEvents(events);
+    if (firstSeq > this.#sentSeq + 1) this.#catchUp();
+    else if (this.#sendEvents(events)) this.#sentSeq = Math.max(this.#sentSeq, lastSeq);
   }
 
   /** A sign of life. `headSeq` is what the store has: something may have been committed of which nobody told. */

@@ -1,5 +1,5 @@
 /** Tells the open streams of each artifact what its actor has committed, and ends those whose reader may not read it any more. */
-import { type ArtifactHead, decide, type Principal, roleOf } from '../../../actors/access.ts';
+import { type ArtifactHead, decide, type Principal, roleOf, standsOnPass } from '../../../actors/access.ts';
 import type { Change, Clock, Log, Timer } from '../../../actors/ports.ts';
 import type { CommitListener } from '../../../actors/runtime.ts';
 import { Failure } from '../../../protocol/errors.ts';
@@ -103,8 +103,11 @@ export class ChangeHub {
   #committed(id: ArtifactId, changes: readonly Change[]): void {
     const followings = this.#followings.get(id);
     if (followings === undefined) return;
-    const events = changes.map((change) => eventOf(thingOf(change)));
-    for (const { follower } of [...followings]) follower.committed(events);
+    const [first] = changes;
+    const last = changes.at(-1);
+    if (first === undefined || last === undefined) return;
+    const events = changes.flatMap((change) => thingOf(change) ?? []).map(eventOf);
+    for (const { follower } of [...followings]) follower.committed({ events, firstSeq: first.seq, lastSeq: last.seq });
   }
 
   async #artifactChanged(id: ArtifactId, kind: 'changed' | 'gone' | 'replaced'): Promise<void> {
@@ -117,7 +120,7 @@ export class ChangeHub {
       this.#deps.log.warn({ err, artifactId: id }, 'streams of changes end because their access could not be decided');
     }
     for (const { follower, principal } of [...(this.#followings.get(id) ?? [])]) {
-      if (head === null || decide(head, principal, 'data:read', 'data:read') !== 'allowed') follower.close();
+      if (head === null || !mayGoOn(head, principal)) follower.close();
       else follower.reserved = mayUseReserved(head, principal);
     }
   }
@@ -140,6 +143,10 @@ export class ChangeHub {
     }
     this.#beat = this.#count > 0 ? this.#deps.clock.after(HEARTBEAT_MS, () => void this.#heartbeat()) : undefined;
   }
+}
+
+function mayGoOn(head: ArtifactHead, principal: Principal): boolean {
+  return !standsOnPass(principal) && decide(head, principal, 'data:read', 'data:read') === 'allowed';
 }
 
 function mayUseReserved(head: ArtifactHead, principal: Principal): boolean {
