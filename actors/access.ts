@@ -81,18 +81,18 @@ export function roleOf(head: ArtifactHead, principal: Principal): Role {
 /** Decides `need` on a live artifact. The trash is looked up apart, by its owner only. `comment`: the comment settings decide the rest. */
 export function decide(head: ArtifactHead | null, principal: Principal, need: Need, scope: Scope): Decision {
   const writes = need === 'data:write' || need === 'collab:write' || need === 'edit' || need === 'own';
-  const isNobody = principal.kind === 'anonymous' || principal.kind === 'guest';
-  if (head === null) return writes && isNobody ? 'unauthenticated' : 'hidden';
+  if (head === null) return writes && isNobody(principal) ? 'unauthenticated' : 'hidden';
   const role = roleOf(head, principal);
-  const isPublic = head.visibility === 'public';
-  const visible = isPublic || role !== 'none' || isLetIn(head, principal);
+  const visible = role !== 'none' || head.visibility === 'public' || isLetIn(head, principal);
   if (principal.kind === 'agent' && role !== 'none' && !principal.scopes.includes(scope)) return 'insufficient_scope';
-  if (!writes) {
-    if (!visible) return 'hidden';
-    return need === 'collab:read' && isNobody && !head.allowAnonCollab ? 'unauthenticated' : 'allowed';
-  }
-  if (isPublic && isOpenTo(head, need)) return 'allowed';
-  if (isNobody) return 'unauthenticated';
+  if (writes) return decideWrite(head, principal, need, role, visible);
+  if (!visible) return 'hidden';
+  return need === 'collab:read' && !head.allowAnonCollab && isNobody(principal) ? 'unauthenticated' : 'allowed';
+}
+
+function decideWrite(head: ArtifactHead, principal: Principal, need: Need, role: Role, visible: boolean): Decision {
+  if (head.visibility === 'public' && isOpenTo(head, need)) return 'allowed';
+  if (isNobody(principal)) return 'unauthenticated';
   if (!visible) return 'hidden';
   if (role === 'owner') return 'allowed';
   if (role === 'editor' && need !== 'own') return 'allowed';
@@ -104,6 +104,15 @@ function isOpenTo(head: ArtifactHead, need: Need): boolean {
   return (need === 'data:write' && head.allowAnonWrite) || (need === 'collab:write' && head.allowAnonCollab);
 }
 
+function isNobody({ kind }: Principal): boolean {
+  return kind === 'anonymous' || kind === 'guest';
+}
+
 function isLetIn(head: ArtifactHead, principal: Principal): boolean {
   return principal.kind !== 'agent' && principal.letInto === head.id;
+}
+
+/** Whether a caller stands on a pass, which a change of the artifact may have ended: what is open is closed then, and asked for again. */
+export function standsOnPass(principal: Principal): boolean {
+  return principal.kind !== 'agent' && principal.letInto !== undefined;
 }

@@ -8,9 +8,10 @@ import type { Sql } from '../storage/sql.ts';
 /** `preview`: a preview link, by its id. `unlock`: a password page, by its password's fingerprint. */
 export type GrantKind = 'preview' | 'unlock';
 
-interface Verified {
+export interface Grant {
   readonly kind: GrantKind;
   readonly subject: string;
+  /** Unix ms. */
   readonly expiresAtMs: number;
 }
 
@@ -22,7 +23,7 @@ const TOKEN_CHARS_MAX = 1024;
 export class Grants {
   readonly #sql: Sql;
   readonly #clock: Clock;
-  readonly #verified = new LRUCache<string, Verified>({ max: VERIFIED_MAX });
+  readonly #verified = new LRUCache<string, Grant>({ max: VERIFIED_MAX });
   #key: Promise<Uint8Array> | undefined;
 
   constructor(deps: { readonly sql: Sql; readonly clock: Clock }) {
@@ -48,15 +49,15 @@ export class Grants {
   }
 
   /** What the request's cookie grants, or null. Whether that still holds is for the caller to see. */
-  subject(kind: GrantKind, cookies: string, secure: boolean): string | null | Promise<string | null> {
+  read(kind: GrantKind, cookies: string, secure: boolean): Grant | null | Promise<Grant | null> {
     const token = cookies === '' ? '' : cookieValue(cookies, cookieName(kind, secure));
     if (token === '' || token.length > TOKEN_CHARS_MAX) return null;
     const known = this.#verified.get(token);
-    if (known) return known.kind === kind && known.expiresAtMs > this.#clock.nowMs() ? known.subject : null;
+    if (known) return known.kind === kind && known.expiresAtMs > this.#clock.nowMs() ? known : null;
     return this.#verify(kind, token);
   }
 
-  async #verify(kind: GrantKind, token: string): Promise<string | null> {
+  async #verify(kind: GrantKind, token: string): Promise<Grant | null> {
     try {
       const { payload } = await jwtVerify(token, await this.#signingKey(), {
         algorithms: ['HS256'],
@@ -65,8 +66,9 @@ export class Grants {
         currentDate: new Date(this.#clock.nowMs()),
       });
       const { sub: subject = '', exp = 0 } = payload;
-      this.#verified.set(token, { kind, subject, expiresAtMs: exp * 1000 });
-      return subject;
+      const grant = { kind, subject, expiresAtMs: exp * 1000 };
+      this.#verified.set(token, grant);
+      return grant;
     } catch (error) {
       // Forged, expired, or signed by another installation: the visitor is simply not let in.
       if (error instanceof errors.JOSEError) return null;

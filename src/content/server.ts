@@ -1,7 +1,8 @@
 /** The content origin: what `{slug}.{contentHost}` answers. Reads no cookie and no token of the API. */
 import { createHash } from 'node:crypto';
+import type { Pass } from '../../actors/access.ts';
 import type { Log } from '../../actors/ports.ts';
-import type { PreviewLinkId, VersionId } from '../../protocol/ids.ts';
+import type { ArtifactId, PreviewLinkId, VersionId } from '../../protocol/ids.ts';
 import { type Config, pageUrl } from '../config.ts';
 import { chain } from '../edge/chain.ts';
 import type { ServiceDeps } from '../services/deps.ts';
@@ -62,6 +63,22 @@ export class ContentServer {
     }
   }
 
+  /** What the cookies that a browser sends to the page's own host open beside its files: data, collaboration, comments. */
+  pass(slug: string, artifactId: ArtifactId, cookies: string): Pass | null | Promise<Pass | null> {
+    return chain(this.#sites.bySlug(slug), (site) => {
+      if (site === null || site.artifactId !== artifactId) return null;
+      return chain(this.#openUntil(site, cookies), (expiresAtMs) => (expiresAtMs === null ? null : { artifactId, expiresAtMs }));
+    });
+  }
+
+  #openUntil(site: Site, cookies: string): number | null | Promise<number | null> {
+    return chain(this.#previewed(site, cookies), (link) => {
+      if (link !== null) return link.expiresAtMs;
+      const isLockedPage = site.visibility === 'password' && site.liveVersionId !== null;
+      return isLockedPage ? this.#unlock.until(site, cookies, this.#isSecure()) : null;
+    });
+  }
+
   /** Settles when every precompressed form that was asked for is there. */
   encodingsIdle(): Promise<void> {
     return this.#encodings.idle();
@@ -100,7 +117,7 @@ export class ContentServer {
     return chain(this.#previewed(site, cookies), (link): Viewing | Promise<Viewing> => {
       if (link !== null) return { versionId: link.versionId, audience: 'private' };
       if (site.visibility !== 'password') return this.#viewingWithout(site, false);
-      return chain(this.#unlock.holds(site, cookies, this.#isSecure()), (unlocked) => this.#viewingWithout(site, unlocked));
+      return chain(this.#unlock.until(site, cookies, this.#isSecure()), (until) => this.#viewingWithout(site, until !== null));
     });
   }
 
@@ -114,8 +131,8 @@ export class ContentServer {
 
   /** The link that the visitor has entered by, as long as it lasts. */
   #previewed(site: Site, cookies: string): PreviewLink | null | Promise<PreviewLink | null> {
-    return chain(this.#grants.subject('preview', cookies, this.#isSecure()), (id) =>
-      id === null ? null : chain(this.#sites.previewLink(site, id as PreviewLinkId), (link) => this.#lasting(link)),
+    return chain(this.#grants.read('preview', cookies, this.#isSecure()), (grant) =>
+      grant === null ? null : chain(this.#sites.previewLink(site, grant.subject as PreviewLinkId), (link) => this.#lasting(link)),
     );
   }
 

@@ -34,9 +34,11 @@ export class Unlock {
     this.#clock = deps.clock;
   }
 
-  /** Whether the request has entered the password that the site has now. */
-  holds(site: Site, cookies: string, secure: boolean): boolean | Promise<boolean> {
-    return chain(this.#grants.subject('unlock', cookies, secure), (subject) => subject !== null && subject === subjectOf(site));
+  /** Until when (Unix ms) the request is let in by the password that the site has now; null where it has not entered it. */
+  until(site: Site, cookies: string, secure: boolean): number | null | Promise<number | null> {
+    return chain(this.#grants.read('unlock', cookies, secure), (grant) =>
+      grant !== null && grant.subject === subjectOf(site) ? grant.expiresAtMs : null,
+    );
   }
 
   /** Answers the form: on to where the visitor came from, or the form again. */

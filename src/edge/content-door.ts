@@ -1,5 +1,7 @@
 /** Hands requests for a page's own origin to the content server. Nothing of the API is read there, no cookie of it either. */
+import type { Pass } from '../../actors/access.ts';
 import { Failure } from '../../protocol/errors.ts';
+import type { ArtifactId } from '../../protocol/ids.ts';
 import { CONTENT_BODY_BYTES_MAX, type ContentReply, type ContentRequest } from '../content/types.ts';
 import { type Answer, headerLines } from './answer.ts';
 import type { BodyIntake } from './body-intake.ts';
@@ -8,6 +10,8 @@ import type { Exchange } from './exchange.ts';
 
 export interface ContentDoor {
   handle(request: ContentRequest): ContentReply | Promise<ContentReply>;
+  /** What the cookies sent to the host of `slug` open of this artifact, whose page that must be. */
+  pass(slug: string, artifactId: ArtifactId, cookies: string): Pass | null | Promise<Pass | null>;
 }
 
 // Replies share their headers, so that the text of them is made once.

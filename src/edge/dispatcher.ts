@@ -1,5 +1,6 @@
 /** Takes every request: by its host and path to the API's pipeline or to the content server, and sees that it is answered. */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { ArtifactHead } from '../../actors/access.ts';
 import type { Clock, Log } from '../../actors/ports.ts';
 import type { ActorRuntime } from '../../actors/runtime.ts';
 import type { batches } from '../../protocol/endpoints/batch.ts';
@@ -10,7 +11,7 @@ import type { EndpointId } from '../../protocol/table.ts';
 import type { Config, Settings } from '../config.ts';
 import type { Metrics, RequestMeter, RuntimeStats } from '../metrics.ts';
 import type { Sql } from '../storage/sql.ts';
-import type { Authenticator, Heads } from './admission.ts';
+import { Admission, type Authenticator, type Heads } from './admission.ts';
 import type { Answer } from './answer.ts';
 import { type AtomicHandlers, batchHandlers } from './batch.ts';
 import { BodyIntake } from './body-intake.ts';
@@ -72,6 +73,7 @@ export class Dispatcher {
   readonly #deps: EdgeDeps;
   readonly #hosts: Hosts;
   readonly #router: Router<Operation>;
+  readonly #admission: Admission;
   readonly #pipeline: Pipeline;
   readonly #contentMeter: RequestMeter;
   readonly #unroutedMeter: RequestMeter;
@@ -88,7 +90,8 @@ export class Dispatcher {
     this.bodies = new BodyIntake(deps.clock);
     const own = operationHandlers({ baseUrl: config.baseUrl, sql: deps.sql, clock: deps.clock, metrics, readiness: this.readiness });
     this.#router = routeTable({ ...own, ...this.#batchHandlers(), ...deps.handlers }, metrics);
-    this.#pipeline = new Pipeline({ ...deps, bodies: this.bodies, hosts: this.#hosts });
+    this.#admission = new Admission({ ...deps, hosts: this.#hosts });
+    this.#pipeline = new Pipeline({ ...deps, admission: this.#admission, bodies: this.bodies, hosts: this.#hosts });
     this.#contentMeter = metrics.requests('content');
     this.#unroutedMeter = metrics.requests('unrouted');
     this.#logsEach = deps.log.isLevelEnabled('debug');
@@ -159,9 +162,10 @@ export class Dispatcher {
     const artifactId = ARTIFACT_OF_PATH.exec(exchange.path)?.[1];
     if (artifactId === undefined) return this.#content(exchange, host.slug);
     // A page calls its own data on its own origin; another artifact's does not exist there.
-    const answer = chain(this.#deps.heads.get(artifactId as ArtifactId), (head) =>
-      head?.slug === host.slug ? this.#api(exchange, progress) : this.#content(exchange, host.slug),
-    );
+    const answer = chain<ArtifactHead | null, Answer>(this.#deps.heads.get(artifactId as ArtifactId), (head) => {
+      if (head?.slug !== host.slug) return this.#content(exchange, host.slug);
+      return this.#ownPage(exchange, progress, head);
+    });
     if (answer instanceof Promise) {
       const found = this.#router.find(exchange.method, exchange.path);
       if (found.kind === 'routed') this.#pipeline.beginBody(exchange, found.operation);
@@ -173,10 +177,19 @@ export class Dispatcher {
     return contentAnswer(this.#deps.content, this.bodies, exchange, slug);
   }
 
+  #ownPage(exchange: Exchange, progress: Progress, head: ArtifactHead): Answer | Promise<Answer> {
+    const { headers, method } = exchange;
+    exchange.corsLines = corsLinesOf(exchange);
+    return chain(this.#admission.pass(headers, head, headers.authorization, mayChange(method)), (pass) => {
+      exchange.pass = pass;
+      return this.#api(exchange, progress);
+    });
+  }
+
   #api(exchange: Exchange, progress: Progress): Answer | Promise<Answer> {
     const { method, path, headers } = exchange;
     const isData = path.startsWith(DATA_PREFIX);
-    if (isData) exchange.corsLines = headers.get('origin') === '' ? NO_ORIGIN_LINES : ANY_ORIGIN_LINES;
+    if (isData) exchange.corsLines = corsLinesOf(exchange);
     const found = this.#router.find(method, path);
     switch (found.kind) {
       case 'unknown':
@@ -270,6 +283,14 @@ export class Dispatcher {
     if (this.#open > 0) return;
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
+}
+
+function corsLinesOf({ headers }: Exchange): string {
+  return headers.get('origin') === '' ? NO_ORIGIN_LINES : ANY_ORIGIN_LINES;
+}
+
+function mayChange(method: string): boolean {
+  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 }
 
 function refusalOf(malformation: Malformation): Failure {

@@ -2,6 +2,7 @@
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
+import type { Pass } from '../../actors/access.ts';
 import type { Answer } from './answer.ts';
 import { RequestHeaders } from './headers.ts';
 import type { ReplyStream } from './reply-stream.ts';
@@ -33,6 +34,8 @@ export class Exchange {
   rateLines = '';
   corsLines = '';
   replayed = false;
+  /** What its cookies open, on the page's own host. */
+  pass: Pass | null = null;
   /** Bytes of body that this request holds in memory. */
   reservedBytes = 0;
   readonly #response: HttpResponse;

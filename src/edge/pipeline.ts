@@ -7,7 +7,7 @@ import type { BodySpec } from '../../protocol/endpoint.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
 import type { Sql } from '../storage/sql.ts';
-import { Admission, type Admitted, type Authenticator, type Heads } from './admission.ts';
+import type { Admission, Admitted } from './admission.ts';
 import type { Answer } from './answer.ts';
 import type { BodyIntake } from './body-intake.ts';
 import type { Call } from './call.ts';
@@ -22,8 +22,7 @@ import { answerOf, type Operation } from './operation.ts';
 import type { Routed } from './router.ts';
 
 export interface PipelineDeps {
-  readonly tokens: Authenticator;
-  readonly heads: Heads;
+  readonly admission: Admission;
   readonly runtime: DataLimit;
   readonly bodies: BodyIntake;
   readonly hosts: Hosts;
@@ -67,7 +66,7 @@ export class Pipeline {
 
   constructor(deps: PipelineDeps) {
     this.#deps = deps;
-    this.#admission = new Admission(deps.tokens, deps.heads);
+    this.#admission = deps.admission;
   }
 
   run(exchange: Exchange, routed: Routed<Operation>): Answer | Promise<Answer> {
@@ -90,7 +89,7 @@ export class Pipeline {
   #steps(exchange: Exchange, routed: Routed<Operation>): Answer | Promise<Answer> {
     const { operation } = routed;
     const { access } = operation.endpoint;
-    return chain(this.#admission.principal(access, exchange.headers.authorization), (principal) => {
+    return chain(this.#admission.principal(access, exchange.headers.authorization, exchange.pass), (principal) => {
       const params = operation.readParams(routed.values);
       const query = operation.readQuery(exchange.query);
       return chain(this.#admission.admit(access, principal, params), (admitted) => {

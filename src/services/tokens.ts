@@ -3,21 +3,26 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Principal } from '../../actors/access.ts';
 import type { Clock, Log, Timer } from '../../actors/ports.ts';
 import { Failure, type UnauthorizedReason } from '../../protocol/errors.ts';
-import { newId, type TokenId, type UserId } from '../../protocol/ids.ts';
+import { type ArtifactId, type GuestId, newId, type TokenId, type UserId } from '../../protocol/ids.ts';
 import { BoundedMap, ReadCache } from '../cache.ts';
 import type { Sql } from '../storage/sql.ts';
 import type { Queries } from './deps.ts';
 
-const TOKEN_FORM = /^so_[0-9a-f]{64}$/;
+const TOKEN_FORM = /^sog?_[0-9a-f]{64}$/;
+/** Of guests, who have proved an e-mail address to comment on one artifact. */
+const GUEST_PREFIX = 'sog_';
+/** Before the digest of a guest's token where it is a name in the cache: they are kept in a table of their own. */
+const GUEST_MARK = 'guest:';
 const CACHED_TOKENS_MAX = 20_000;
 // last_used_at is for people: a minute's grain, written behind in batches.
 const USED_GRAIN_MS = 60_000;
 const USED_FLUSH_MS = 5_000;
 
 interface KnownToken {
-  readonly principal: Extract<Principal, { kind: 'user' }>;
+  readonly principal: Extract<Principal, { kind: 'user' | 'guest' }>;
   readonly expiresAtMs: number | null;
   readonly revoked: boolean;
+  /** Infinity where that is not kept. */
   lastUsedAtMs: number;
 }
 
@@ -49,6 +54,7 @@ export class TokenService {
   readonly #log: Log;
   /** Only digests of tokens that exist, so that nobody can fill it with guesses. A digest never changes, so it cannot go stale. */
   readonly #digests = new BoundedMap<string, string>(CACHED_TOKENS_MAX);
+  /** By digest; those of guests with GUEST_MARK before it. */
   readonly #known: ReadCache<string, KnownToken>;
   readonly #used = new Map<TokenId, number>();
   #flushTimer: Timer | null = null;
@@ -60,7 +66,7 @@ export class TokenService {
     this.#sql = deps.sql;
     this.#clock = deps.clock;
     this.#log = deps.log;
-    this.#known = new ReadCache({ entriesMax: CACHED_TOKENS_MAX, load: (digest) => this.#load(digest) });
+    this.#known = new ReadCache({ entriesMax: CACHED_TOKENS_MAX, load: (name) => this.#load(name) });
   }
 
   /** Who this token speaks for; at once when the token is known. Throws or rejects UNAUTHORIZED with its reason. */
@@ -105,7 +111,7 @@ export class TokenService {
   }
 
   async #meet(bearer: string): Promise<Principal> {
-    const digest = tokenSha256(bearer).toString('hex');
+    const digest = (bearer.startsWith(GUEST_PREFIX) ? GUEST_MARK : '') + tokenSha256(bearer).toString('hex');
     const token = await this.#known.get(digest);
     if (token !== null) this.#digests.set(bearer, digest);
     return this.#admit(token);
@@ -124,34 +130,9 @@ export class TokenService {
     return token.principal;
   }
 
-  async #load(digest: string): Promise<KnownToken | null> {
-    const [row] = await this.#sql<
-      {
-        id: TokenId;
-        user_id: UserId;
-        is_admin: boolean;
-        expires_at_ms: number | null;
-        revoked_at_ms: number | null;
-        last_used_at_ms: number | null;
-      }[]
-    >`
-      select t.id, t.user_id, a.is_admin, t.expires_at_ms, t.revoked_at_ms, t.last_used_at_ms
-      from access_token t join account a on a.id = t.user_id
-      where t.token_sha256 = ${Buffer.from(digest, 'hex')}`;
-    if (row === undefined) return null;
-    return {
-      principal: {
-        kind: 'user',
-        userId: row.user_id,
-        tokenId: row.id,
-        tokenKind: 'personal',
-        isAdmin: row.is_admin,
-        expiresAtMs: row.expires_at_ms,
-      },
-      expiresAtMs: row.expires_at_ms,
-      revoked: row.revoked_at_ms !== null,
-      lastUsedAtMs: row.last_used_at_ms ?? 0,
-    };
+  #load(name: string): Promise<KnownToken | null> {
+    if (!name.startsWith(GUEST_MARK)) return readUserToken(this.#sql, Buffer.from(name, 'hex'));
+    return readGuestToken(this.#sql, Buffer.from(name.slice(GUEST_MARK.length), 'hex'));
   }
 
   #schedule(): void {
@@ -174,6 +155,67 @@ export class TokenService {
       if (!this.#stopped && this.#flushTimer === null) this.#schedule();
     }
   }
+}
+
+async function readUserToken(sql: Queries, sha256: Buffer): Promise<KnownToken | null> {
+  const [row] = await sql<
+    {
+      id: TokenId;
+      user_id: UserId;
+      is_admin: boolean;
+      expires_at_ms: number | null;
+      revoked_at_ms: number | null;
+      last_used_at_ms: number | null;
+    }[]
+  >`
+    select t.id, t.user_id, a.is_admin, t.expires_at_ms, t.revoked_at_ms, t.last_used_at_ms
+    from access_token t join account a on a.id = t.user_id
+    where t.token_sha256 = ${sha256}`;
+  if (row === undefined) return null;
+  return {
+    principal: {
+      kind: 'user',
+      userId: row.user_id,
+      tokenId: row.id,
+      tokenKind: 'personal',
+      isAdmin: row.is_admin,
+      expiresAtMs: row.expires_at_ms,
+    },
+    expiresAtMs: row.expires_at_ms,
+    revoked: row.revoked_at_ms !== null,
+    lastUsedAtMs: row.last_used_at_ms ?? 0,
+  };
+}
+
+async function readGuestToken(sql: Queries, sha256: Buffer): Promise<KnownToken | null> {
+  const [row] = await sql<
+    {
+      id: GuestId;
+      artifact_id: ArtifactId;
+      email: string;
+      name: string;
+      token_id: TokenId;
+      expires_at_ms: number;
+      revoked_at_ms: number | null;
+    }[]
+  >`
+    select id, artifact_id, email, name, token_id, expires_at_ms, revoked_at_ms
+    from comment_guest where token_sha256 = ${sha256}`;
+  if (row === undefined) return null;
+  return {
+    principal: {
+      kind: 'guest',
+      guestId: row.id,
+      artifactId: row.artifact_id,
+      name: row.name,
+      email: row.email,
+      tokenId: row.token_id,
+      expiresAtMs: row.expires_at_ms,
+    },
+    expiresAtMs: row.expires_at_ms,
+    revoked: row.revoked_at_ms !== null,
+    lastUsedAtMs: Infinity,
+  };
 }
 
 async function writeLastUsed(sql: Queries, batch: readonly (readonly [TokenId, number])[]): Promise<void> {

@@ -127,6 +127,7 @@ export async function startFakeEdge(options: FakeOptions = {}): Promise<FakeEdge
     },
     content: options.content ?? {
       handle: (request) => ({ status: 200, headers: [['Content-Type', 'text/plain']], body: `page ${request.slug}${request.path}` }),
+      pass: () => null,
     },
     sql: options.sql ?? unusedSql,
     clock,
