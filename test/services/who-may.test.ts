@@ -1,8 +1,8 @@
 /** Who may read and write the data of an artifact: every combination, decided by one function and kept by every endpoint over HTTP. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ANONYMOUS, type ArtifactHead, type Decision, decide, type Principal } from '../../actors/access.ts';
-import type { Scope } from '../../protocol/endpoint.ts';
-import type { ArtifactId, TokenId, UserId } from '../../protocol/ids.ts';
+import { ANONYMOUS, type ArtifactHead, type Decision, decide, letIn, type Principal, standsOnPass } from '../../actors/access.ts';
+import type { Need, Scope } from '../../protocol/endpoint.ts';
+import type { ArtifactId, GuestId, TokenId, UserId } from '../../protocol/ids.ts';
 import type { Visibility } from '../../protocol/schemas/artifact.ts';
 import { wire } from '../content/wire.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../support/easel.ts';
@@ -22,12 +22,29 @@ function agent(workspaceId: string, scopes: readonly Scope[]): Principal {
   return { kind: 'agent', tokenId: TOKEN, workspaceId, scopes };
 }
 
+const ARTIFACT = `art_${'a'.repeat(24)}` as ArtifactId;
+const GUEST: Principal = {
+  kind: 'guest',
+  guestId: `gst_${'g'.repeat(24)}` as GuestId,
+  artifactId: ARTIFACT,
+  name: 'Gail',
+  email: 'gail@example.com',
+  tokenId: TOKEN,
+  expiresAtMs: 1,
+};
+const PASS = { artifactId: ARTIFACT, expiresAtMs: 2 };
+
 const CALLERS = {
   owner: user(OWNER),
   editor: user(EDITOR),
   viewer: user(VIEWER),
   stranger: user(STRANGER),
   anonymous: ANONYMOUS,
+  guest: GUEST,
+  'visitor that was let in': letIn(ANONYMOUS, PASS),
+  'guest that was let in': letIn(GUEST, PASS),
+  'stranger that was let in': letIn(user(STRANGER), PASS),
+  'visitor that was let in elsewhere': letIn(ANONYMOUS, { ...PASS, artifactId: `art_${'b'.repeat(24)}` as ArtifactId }),
   'agent that reads': agent('home', ['data:read']),
   'agent that writes': agent('home', ['data:write']),
   'agent that does both': agent('home', ['data:read', 'data:write']),
@@ -36,15 +53,19 @@ const CALLERS = {
 } as const;
 type Caller = keyof typeof CALLERS;
 
-function head(visibility: Visibility, allowAnonWrite: boolean): ArtifactHead {
+interface Openness {
+  readonly allowAnonWrite: boolean;
+  readonly allowAnonCollab: boolean;
+}
+
+function head(visibility: Visibility, openness: Openness): ArtifactHead {
   return {
-    id: `art_${'a'.repeat(24)}` as ArtifactId,
+    id: ARTIFACT,
     slug: 'page',
     ownerId: OWNER,
     workspaceId: 'home',
     visibility,
-    allowAnonWrite,
-    allowAnonCollab: false,
+    ...openness,
     liveVersionId: null,
     deletedAtMs: null,
     collaborators: new Map([
@@ -54,46 +75,98 @@ function head(visibility: Visibility, allowAnonWrite: boolean): ArtifactHead {
   };
 }
 
-const yes = 'allowed';
-const no403 = 'forbidden';
-const no404 = 'hidden';
-const no401 = 'unauthenticated';
-const scope = 'insufficient_scope';
-/** For each caller: read and write on an artifact that is hidden; read and write on a public one; write where everybody may. */
-const EXPECTED: Readonly<Record<Caller, readonly [Decision, Decision, Decision, Decision, Decision]>> = {
-  owner: [yes, yes, yes, yes, yes],
-  editor: [yes, yes, yes, yes, yes],
-  viewer: [yes, no403, yes, no403, yes],
-  stranger: [no404, no404, yes, no403, yes],
-  anonymous: [no404, no401, yes, no401, yes],
-  'agent that reads': [yes, scope, yes, scope, scope],
-  'agent that writes': [scope, yes, scope, yes, yes],
-  'agent that does both': [yes, yes, yes, yes, yes],
-  'agent of something else': [scope, scope, scope, scope, scope],
-  'agent of another workspace': [no404, no404, yes, no403, yes],
+/** With the scope that an endpoint of that need asks of agents. A comment is read with one scope and written with the other. */
+const NEEDS = [
+  ['data:read', 'data:read'],
+  ['data:write', 'data:write'],
+  ['collab:read', 'data:read'],
+  ['collab:write', 'data:write'],
+  ['comment', 'data:read'],
+  ['comment', 'data:write'],
+] as const satisfies readonly (readonly [Need, Scope])[];
+
+const DECISIONS = {
+  yes: 'allowed',
+  no403: 'forbidden',
+  no404: 'hidden',
+  no401: 'unauthenticated',
+  scope: 'insufficient_scope',
+} as const;
+type Word = keyof typeof DECISIONS;
+
+/** What the NEEDS come to, in their order: on an artifact that is hidden, on a public one, and on a public one that is open to everybody. */
+const EXPECTED: Readonly<Record<Caller, readonly [hidden: string, shown: string, open: string]>> = {
+  owner: ['yes yes yes yes yes yes', 'yes yes yes yes yes yes', 'yes yes yes yes yes yes'],
+  editor: ['yes yes yes yes yes yes', 'yes yes yes yes yes yes', 'yes yes yes yes yes yes'],
+  viewer: ['yes no403 yes no403 yes yes', 'yes no403 yes no403 yes yes', 'yes yes yes yes yes yes'],
+  stranger: ['no404 no404 no404 no404 no404 no404', 'yes no403 yes no403 yes yes', 'yes yes yes yes yes yes'],
+  anonymous: ['no404 no401 no404 no401 no404 no404', 'yes no401 no401 no401 yes yes', 'yes yes yes yes yes yes'],
+  guest: ['no404 no401 no404 no401 no404 no404', 'yes no401 no401 no401 yes yes', 'yes yes yes yes yes yes'],
+  'visitor that was let in': ['yes no401 no401 no401 yes yes', 'yes no401 no401 no401 yes yes', 'yes yes yes yes yes yes'],
+  'guest that was let in': ['yes no401 no401 no401 yes yes', 'yes no401 no401 no401 yes yes', 'yes yes yes yes yes yes'],
+  'stranger that was let in': ['yes no403 yes no403 yes yes', 'yes no403 yes no403 yes yes', 'yes yes yes yes yes yes'],
+  'visitor that was let in elsewhere': ['no404 no401 no404 no401 no404 no404', 'yes no401 no401 no401 yes yes', 'yes yes yes yes yes yes'],
+  'agent that reads': ['yes scope yes scope yes scope', 'yes scope yes scope yes scope', 'yes scope yes scope yes scope'],
+  'agent that writes': ['scope yes scope yes scope yes', 'scope yes scope yes scope yes', 'scope yes scope yes scope yes'],
+  'agent that does both': ['yes yes yes yes yes yes', 'yes yes yes yes yes yes', 'yes yes yes yes yes yes'],
+  'agent of something else': [
+    'scope scope scope scope scope scope',
+    'scope scope scope scope scope scope',
+    'scope scope scope scope scope scope',
+  ],
+  'agent of another workspace': ['no404 no404 no404 no404 no404 no404', 'yes no403 yes no403 yes yes', 'yes yes yes yes yes yes'],
 };
 
+const callerNames = Object.keys(EXPECTED) as Caller[];
+
+function expected(caller: Caller, kind: 0 | 1 | 2): Decision[] {
+  return EXPECTED[caller][kind].split(' ').map((word) => DECISIONS[word as Word]);
+}
+
+const OPENNESS: readonly Openness[] = [false, true].flatMap((allowAnonWrite) =>
+  [false, true].map((allowAnonCollab) => ({ allowAnonWrite, allowAnonCollab })),
+);
+
 describe('one function decides', () => {
-  test.each(Object.keys(EXPECTED) as Caller[])('for the %s', (caller) => {
-    const ask = (visibility: Visibility, allowAnonWrite: boolean, need: 'data:read' | 'data:write') =>
-      decide(head(visibility, allowAnonWrite), CALLERS[caller], need, need);
-    const [readHidden, writeHidden, readPublic, writePublic, writeOpen] = EXPECTED[caller];
-    // A page behind a password, or of a workspace, is as hidden as a private one; only what everybody sees can everybody write.
-    for (const visibility of ['private', 'workspace', 'password'] as const) {
-      for (const allowAnonWrite of [false, true]) {
-        expect([ask(visibility, allowAnonWrite, 'data:read'), ask(visibility, allowAnonWrite, 'data:write')]).toEqual([
-          readHidden,
-          writeHidden,
-        ]);
+  const decided = (caller: Caller, visibility: Visibility, openness: Openness) =>
+    NEEDS.map(([need, scope]) => decide(head(visibility, openness), CALLERS[caller], need, scope));
+
+  // A page behind a password, or of a workspace, is as hidden as a private one: there are only the agents of that workspace yet.
+  test.each(callerNames.flatMap((caller) => (['private', 'workspace', 'password'] as const).map((kind) => [caller, kind] as const)))(
+    'for the %s of a %s artifact, where everybody may write only what everybody sees',
+    (caller, visibility) => {
+      const joins = NEEDS.findIndex(([need]) => need === 'collab:read');
+      for (const openness of OPENNESS) {
+        const decisions = expected(caller, 0);
+        // Who was let in without an account joins by the rule of visitors.
+        if (openness.allowAnonCollab && decisions[joins] === 'unauthenticated') decisions[joins] = 'allowed';
+        expect([openness, decided(caller, visibility, openness)]).toEqual([openness, decisions]);
       }
+    },
+  );
+
+  test.each(callerNames)('for the %s of a public artifact', (caller) => {
+    const [shown, open] = [expected(caller, 1), expected(caller, 2)];
+    for (const openness of OPENNESS) {
+      const decisions = NEEDS.map(([need], index) => {
+        const isOpen = need.startsWith('collab') ? openness.allowAnonCollab : openness.allowAnonWrite;
+        return (isOpen ? open : shown)[index];
+      });
+      expect([openness, decided(caller, 'public', openness)]).toEqual([openness, decisions]);
     }
-    expect([ask('public', false, 'data:read'), ask('public', false, 'data:write')]).toEqual([readPublic, writePublic]);
-    expect([ask('public', true, 'data:read'), ask('public', true, 'data:write')]).toEqual([readPublic, writeOpen]);
   });
 
-  test.each(Object.keys(EXPECTED) as Caller[])('for the %s, of what is not there', (caller) => {
-    expect(decide(null, CALLERS[caller], 'data:read', 'data:read')).toBe('hidden');
-    expect(decide(null, CALLERS[caller], 'data:write', 'data:write')).toBe(caller === 'anonymous' ? 'unauthenticated' : 'hidden');
+  test.each(callerNames)('for the %s, of what is not there', (caller) => {
+    const isNobody = ['anonymous', 'guest'].includes(CALLERS[caller].kind);
+    const decisions = NEEDS.map(([need, scope]) => decide(null, CALLERS[caller], need, scope));
+    expect(decisions).toEqual(NEEDS.map(([need]) => (isNobody && need.endsWith('write') ? 'unauthenticated' : 'hidden')));
+  });
+
+  test('a pass ends with what it stands on, and with the credential beside it', () => {
+    expect([letIn(ANONYMOUS, PASS), letIn(GUEST, PASS)].map((principal) => 'expiresAtMs' in principal && principal.expiresAtMs)).toEqual([
+      2, 1,
+    ]);
+    expect([ANONYMOUS, letIn(ANONYMOUS, PASS), CALLERS['agent that reads']].map(standsOnPass)).toEqual([false, true, false]);
   });
 });
 
@@ -150,8 +223,7 @@ describe('over HTTP', () => {
     'the %s of a %s artifact',
     async (caller, kind) => {
       const token = caller === 'anonymous' ? undefined : people[caller].token;
-      const expected = EXPECTED[caller];
-      const [read, write] = kind === 'private' ? [expected[0], expected[1]] : [expected[2], kind === 'open' ? expected[4] : expected[3]];
+      const [read = 'hidden', write = 'hidden'] = expected(caller, { private: 0, public: 1, open: 2 }[kind] as 0 | 1 | 2);
       for (const [method, path, body, headers] of READS) {
         const { status } = await callData(easel, artifacts[kind], method, path, { token, body, ...(headers && { headers }) });
         expect([method, path, status]).toEqual([method, path, STATUS[read]]);
