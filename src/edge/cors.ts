@@ -3,12 +3,12 @@ import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import type { Hosts } from './hosts.ts';
 
-const EXPOSED = 'ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotent-Replayed';
+const EXPOSED = 'ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotent-Replayed, X-Next-Cursor';
 const PREFLIGHT_AGE_S = 7200;
 const ANY_ORIGIN = '\r\nAccess-Control-Allow-Origin: *';
 const PREFLIGHT =
   '\r\nAccess-Control-Allow-Methods: GET, HEAD, POST, PUT, PATCH, DELETE' +
-  '\r\nAccess-Control-Allow-Headers: Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id' +
+  '\r\nAccess-Control-Allow-Headers: Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, X-Request-Id' +
   `\r\nAccess-Control-Max-Age: ${PREFLIGHT_AGE_S}`;
 
 /** For every answer under `/v1/data`, errors too: a page must be able to read why it was refused. */

@@ -397,7 +397,10 @@ describe('pages of other origins', () => {
       const reply = await call(path, { headers: { origin } });
       expect(reply.headers.get('access-control-allow-origin')).toBe('*');
       expect(reply.headers.has('access-control-allow-credentials')).toBe(false);
-      expect(reply.headers.get('access-control-expose-headers')).toContain('RateLimit');
+      const exposed = reply.headers.get('access-control-expose-headers')?.split(', ');
+      expect(exposed).toEqual(
+        expect.arrayContaining(['ETag', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id', 'X-Next-Cursor']),
+      );
     }
   });
 
@@ -409,7 +412,7 @@ describe('pages of other origins', () => {
     const headers = { origin, 'access-control-request-method': 'PUT', 'access-control-request-headers': 'authorization,idempotency-key' };
     const reply = await call(PRIVATE_KEY, { method: 'OPTIONS', headers });
     expect([reply.status, fake.limit.spent]).toEqual([204, 0]);
-    for (const name of ['Authorization', 'Content-Type', 'If-Match', 'If-None-Match', 'Idempotency-Key']) {
+    for (const name of ['Authorization', 'Content-Type', 'If-Match', 'If-None-Match', 'Idempotency-Key', 'Last-Event-ID']) {
       expect(reply.headers.get('access-control-allow-headers')).toContain(name);
     }
     expect(reply.headers.get('access-control-allow-methods')).toContain('PUT');
