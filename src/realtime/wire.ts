@@ -1,0 +1,274 @@
+/**
+ * The bytes of the two collaboration protocols, read and written; nothing of what they mean.
+ * Protocol A (y-websocket): a frame is a type and a body. Protocol B (Hocuspocus): the same after an address. Source: wire.md.
+ */
+import { createDecoder, type Decoder, hasContent, readVarString, readVarUint, readVarUint8Array } from 'lib0/decoding';
+import { encodeUtf8 } from 'lib0/string';
+
+const SYNC = 0;
+const AWARENESS = 1;
+const AUTH = 2;
+const QUERY_AWARENESS = 3;
+const STATELESS = 5;
+const CLOSE_DOCUMENT = 7;
+const SYNC_STATUS = 8;
+const PING = 9;
+const PONG = 10;
+
+const STEP_1 = 0;
+const STEP_2 = 1;
+const UPDATE = 2;
+
+const TOKEN = 0;
+const DENIED = 1;
+const ALLOWED = 2;
+
+/** Between the name of a document and the session that speaks of it, in the address of a frame. */
+const SESSION_MARK = '\0';
+/** A document's name has at most 64 characters and a session's id a dozen. */
+const ADDRESS_BYTES_MAX = 512;
+const REASON_CHARS_MAX = 1024;
+
+/** Bytes are views of the frame: valid as long as it is. */
+export type DocumentMessage =
+  | { readonly kind: 'step1'; readonly stateVector: Uint8Array }
+  | { readonly kind: 'step2' | 'update'; readonly update: Uint8Array }
+  /** `states` is read by `readAwareness`. */
+  | { readonly kind: 'awareness'; readonly states: Uint8Array }
+  | { readonly kind: 'queryAwareness' }
+  /** Only clients of version 4 and later tell their version. */
+  | { readonly kind: 'token'; readonly token: string; readonly version: string | undefined }
+  | { readonly kind: 'stateless'; readonly payload: string }
+  | { readonly kind: 'close' }
+  /** A type that a client has no business with. */
+  | { readonly kind: 'unexpected'; readonly type: number };
+
+export interface Malformed {
+  readonly kind: 'malformed';
+  readonly reason: string;
+}
+
+export interface AddressedMessage {
+  readonly kind: 'addressed';
+  /** As it came: what is sent back bears the same. */
+  readonly address: string;
+  readonly document: string;
+  readonly message: DocumentMessage;
+}
+
+/** What one client says of itself: `json` is its state, `null` when it has left. */
+export interface AwarenessEntry {
+  readonly clientId: number;
+  readonly clock: number;
+  readonly json: string;
+}
+
+class WireError extends Error {}
+
+/** Reads a frame of protocol A. What follows its first message is not read, as the reference server does not. */
+export function readMessage(frame: Uint8Array): DocumentMessage | Malformed {
+  return guarded(() => message(createDecoder(frame)));
+}
+
+/** Reads a frame of protocol B. */
+export function readAddressedMessage(frame: Uint8Array): AddressedMessage | { readonly kind: 'ping' | 'pong' } | Malformed {
+  // These two have no address. One byte is no other frame: it would be an address without anything behind it.
+  if (frame.length === 1 && frame[0] === PING) return { kind: 'ping' };
+  if (frame.length === 1 && frame[0] === PONG) return { kind: 'pong' };
+  return guarded(() => {
+    const decoder = createDecoder(frame);
+    const address = text(decoder, ADDRESS_BYTES_MAX);
+    const mark = address.indexOf(SESSION_MARK);
+    return { kind: 'addressed', address, document: mark === -1 ? address : address.slice(0, mark), message: message(decoder) };
+  });
+}
+
+/** The states in the body of an awareness message. More than `entriesMax`, or one with more than `jsonBytesMax` bytes, is malformed. */
+export function readAwareness(states: Uint8Array, entriesMax: number, jsonBytesMax: number): readonly AwarenessEntry[] | Malformed {
+  return guarded(() => {
+    const decoder = createDecoder(states);
+    const count = uint(decoder);
+    if (count > entriesMax) throw new WireError(`more than ${entriesMax} awareness states`);
+    const entries: AwarenessEntry[] = [];
+    // Each takes bytes, so that a count which is a lie ends with the frame.
+    for (let i = 0; i < count; i += 1) {
+      entries.push({ clientId: uint(decoder), clock: uint(decoder), json: text(decoder, jsonBytesMax) });
+    }
+    return entries;
+  });
+}
+
+/** The body of an awareness message. */
+export function writeAwareness(entries: readonly AwarenessEntry[]): Uint8Array {
+  const jsons = entries.map(({ json }) => encodeUtf8(json));
+  let size = uintBytes(entries.length);
+  entries.forEach(({ clientId, clock }, i) => {
+    const length = jsons[i]?.length ?? 0;
+    size += uintBytes(clientId) + uintBytes(clock) + uintBytes(length) + length;
+  });
+  const writer = new Writer(size);
+  writer.uint(entries.length);
+  entries.forEach(({ clientId, clock }, i) => {
+    writer.uint(clientId);
+    writer.uint(clock);
+    writer.bytes(jsons[i] ?? NOTHING);
+  });
+  return writer.frame;
+}
+
+/** With an `address` a frame is one of protocol B, without one of protocol A. */
+export function frameSyncStep1(stateVector: Uint8Array, address?: string): Uint8Array {
+  return frameOf(address, [SYNC, STEP_1], stateVector);
+}
+
+export function frameSyncStep2(update: Uint8Array, address?: string): Uint8Array {
+  return frameOf(address, [SYNC, STEP_2], update);
+}
+
+export function frameSyncUpdate(update: Uint8Array, address?: string): Uint8Array {
+  return frameOf(address, [SYNC, UPDATE], update);
+}
+
+/** `states` as `writeAwareness` has written them. */
+export function frameAwareness(states: Uint8Array, address?: string): Uint8Array {
+  return frameOf(address, [AWARENESS], states);
+}
+
+export function frameQueryAwareness(address?: string): Uint8Array {
+  return frameOf(address, [QUERY_AWARENESS]);
+}
+
+/** The client may not, or not any more. */
+export function frameDenied(reason: string, address?: string): Uint8Array {
+  return frameOf(address, [AUTH, DENIED], encodeUtf8(reason.slice(0, REASON_CHARS_MAX)));
+}
+
+export function frameAllowed(scope: 'read-write' | 'readonly', address: string): Uint8Array {
+  return frameOf(address, [AUTH, ALLOWED], encodeUtf8(scope));
+}
+
+/** One for each Step2 and update that came: taken and durable, or refused. */
+export function frameSyncStatus(taken: boolean, address: string): Uint8Array {
+  return frameOf(address, [SYNC_STATUS, taken ? 1 : 0]);
+}
+
+/** Bears no state of anybody: it only tells a client that the connection is alive. */
+export function frameKeepAlive(address?: string): Uint8Array {
+  return frameAwareness(NO_STATES, address);
+}
+
+/** Only clients of protocol B that have told a version understand it. */
+export function framePing(): Uint8Array {
+  return Uint8Array.of(PING);
+}
+
+export function framePong(): Uint8Array {
+  return Uint8Array.of(PONG);
+}
+
+const NOTHING = new Uint8Array(0);
+const NO_STATES = Uint8Array.of(0);
+
+function message(decoder: Decoder): DocumentMessage {
+  const type = uint(decoder);
+  switch (type) {
+    case SYNC:
+      return syncMessage(decoder);
+    case AWARENESS:
+      return { kind: 'awareness', states: readVarUint8Array(decoder) };
+    case AUTH:
+      return tokenMessage(decoder);
+    case QUERY_AWARENESS:
+      return { kind: 'queryAwareness' };
+    case STATELESS:
+      return { kind: 'stateless', payload: readVarString(decoder) };
+    case CLOSE_DOCUMENT:
+      return { kind: 'close' };
+    default:
+      return { kind: 'unexpected', type };
+  }
+}
+
+function syncMessage(decoder: Decoder): DocumentMessage {
+  const step = uint(decoder);
+  if (step > UPDATE) throw new WireError(`sync message ${step}`);
+  const bytes = readVarUint8Array(decoder);
+  if (step === STEP_1) return { kind: 'step1', stateVector: bytes };
+  return { kind: step === STEP_2 ? 'step2' : 'update', update: bytes };
+}
+
+function tokenMessage(decoder: Decoder): DocumentMessage {
+  const kind = uint(decoder);
+  if (kind !== TOKEN) throw new WireError(`auth message ${kind}`);
+  const token = readVarString(decoder);
+  return { kind: 'token', token, version: hasContent(decoder) ? readVarString(decoder) : undefined };
+}
+
+/** A number as it may be used; lib0 lets through what is beyond exact integers. */
+function uint(decoder: Decoder): number {
+  const value = readVarUint(decoder);
+  if (!Number.isSafeInteger(value)) throw new WireError('a number that is too large');
+  return value;
+}
+
+function text(decoder: Decoder, bytesMax: number): string {
+  const start = decoder.pos;
+  const length = uint(decoder);
+  if (length > bytesMax) throw new WireError(`a text of more than ${bytesMax} bytes`);
+  decoder.pos = start;
+  return readVarString(decoder);
+}
+
+/** lib0 throws where a frame ends early, a number is too long or a text is no UTF-8. To whoever reads frames of strangers that is an answer. */
+function guarded<T>(read: () => T): T | Malformed {
+  try {
+    return read();
+  } catch (error) {
+    return { kind: 'malformed', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** `kinds` are below 128: one byte each. The body is copied once, into a frame of exactly its size. */
+function frameOf(address: string | undefined, kinds: readonly number[], body?: Uint8Array): Uint8Array {
+  const name = address === undefined ? undefined : encodeUtf8(address);
+  const size =
+    (name === undefined ? 0 : uintBytes(name.length) + name.length) +
+    kinds.length +
+    (body === undefined ? 0 : uintBytes(body.length) + body.length);
+  const writer = new Writer(size);
+  if (name !== undefined) writer.bytes(name);
+  for (const kind of kinds) writer.uint(kind);
+  if (body !== undefined) writer.bytes(body);
+  return writer.frame;
+}
+
+function uintBytes(value: number): number {
+  let bytes = 1;
+  for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) bytes += 1;
+  return bytes;
+}
+
+class Writer {
+  readonly frame: Uint8Array;
+  #at = 0;
+
+  constructor(size: number) {
+    this.frame = new Uint8Array(size);
+  }
+
+  uint(value: number): void {
+    let rest = value;
+    while (rest >= 128) {
+      this.frame[this.#at++] = (rest % 128) + 128;
+      rest = Math.floor(rest / 128);
+    }
+    this.frame[this.#at++] = rest;
+  }
+
+  /** Its length and then itself. */
+  bytes(value: Uint8Array): void {
+    this.uint(value.length);
+    this.frame.set(value, this.#at);
+    this.#at += value.length;
+  }
+}
