@@ -2,7 +2,7 @@
  * The bytes of the two collaboration protocols, read and written; nothing of what they mean.
  * Protocol A (y-websocket): a frame is a type and a body. Protocol B (Hocuspocus): the same after an address. Source: wire.md.
  */
-import { createDecoder, type Decoder, hasContent, readVarString, readVarUint, readVarUint8Array } from 'lib0/decoding';
+import { createDecoder, type Decoder, hasContent, readUint8Array, readVarUint } from 'lib0/decoding';
 import { encodeUtf8 } from 'lib0/string';
 
 const SYNC = 0;
@@ -20,8 +20,10 @@ const STEP_2 = 1;
 const UPDATE = 2;
 
 const TOKEN = 0;
-const DENIED = 1;
-const ALLOWED = 2;
+/** Of protocol A, where a server says nothing else. */
+const DENIED = 0;
+const DOCUMENT_DENIED = 1;
+const DOCUMENT_ALLOWED = 2;
 
 /** Between the name of a document and the session that speaks of it, in the address of a frame. */
 const SESSION_MARK = '\0';
@@ -140,11 +142,11 @@ export function frameQueryAwareness(address?: string): Uint8Array {
 
 /** The client may not, or not any more. */
 export function frameDenied(reason: string, address?: string): Uint8Array {
-  return frameOf(address, [AUTH, DENIED], encodeUtf8(reason.slice(0, REASON_CHARS_MAX)));
+  return frameOf(address, [AUTH, address === undefined ? DENIED : DOCUMENT_DENIED], encodeUtf8(reason.slice(0, REASON_CHARS_MAX)));
 }
 
 export function frameAllowed(scope: 'read-write' | 'readonly', address: string): Uint8Array {
-  return frameOf(address, [AUTH, ALLOWED], encodeUtf8(scope));
+  return frameOf(address, [AUTH, DOCUMENT_ALLOWED], encodeUtf8(scope));
 }
 
 /** One for each Step2 and update that came: taken and durable, or refused. */
@@ -166,6 +168,7 @@ export function framePong(): Uint8Array {
   return Uint8Array.of(PONG);
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const NOTHING = new Uint8Array(0);
 const NO_STATES = Uint8Array.of(0);
 
@@ -175,13 +178,13 @@ function message(decoder: Decoder): DocumentMessage {
     case SYNC:
       return syncMessage(decoder);
     case AWARENESS:
-      return { kind: 'awareness', states: readVarUint8Array(decoder) };
+      return { kind: 'awareness', states: body(decoder) };
     case AUTH:
       return tokenMessage(decoder);
     case QUERY_AWARENESS:
       return { kind: 'queryAwareness' };
     case STATELESS:
-      return { kind: 'stateless', payload: readVarString(decoder) };
+      return { kind: 'stateless', payload: text(decoder) };
     case CLOSE_DOCUMENT:
       return { kind: 'close' };
     default:
@@ -192,7 +195,7 @@ function message(decoder: Decoder): DocumentMessage {
 function syncMessage(decoder: Decoder): DocumentMessage {
   const step = uint(decoder);
   if (step > UPDATE) throw new WireError(`sync message ${step}`);
-  const bytes = readVarUint8Array(decoder);
+  const bytes = body(decoder);
   if (step === STEP_1) return { kind: 'step1', stateVector: bytes };
   return { kind: step === STEP_2 ? 'step2' : 'update', update: bytes };
 }
@@ -200,8 +203,8 @@ function syncMessage(decoder: Decoder): DocumentMessage {
 function tokenMessage(decoder: Decoder): DocumentMessage {
   const kind = uint(decoder);
   if (kind !== TOKEN) throw new WireError(`auth message ${kind}`);
-  const token = readVarString(decoder);
-  return { kind: 'token', token, version: hasContent(decoder) ? readVarString(decoder) : undefined };
+  const token = text(decoder);
+  return { kind: 'token', token, version: hasContent(decoder) ? text(decoder) : undefined };
 }
 
 /** A number as it may be used; lib0 lets through what is beyond exact integers. */
@@ -211,12 +214,14 @@ function uint(decoder: Decoder): number {
   return value;
 }
 
-function text(decoder: Decoder, bytesMax: number): string {
-  const start = decoder.pos;
-  const length = uint(decoder);
-  if (length > bytesMax) throw new WireError(`a text of more than ${bytesMax} bytes`);
-  decoder.pos = start;
-  return readVarString(decoder);
+function body(decoder: Decoder): Uint8Array {
+  return readUint8Array(decoder, uint(decoder));
+}
+
+function text(decoder: Decoder, bytesMax = Number.POSITIVE_INFINITY): string {
+  const bytes = body(decoder);
+  if (bytes.length > bytesMax) throw new WireError(`a text of more than ${bytesMax} bytes`);
+  return UTF8.decode(bytes);
 }
 
 /** lib0 throws where a frame ends early, a number is too long or a text is no UTF-8. To whoever reads frames of strangers that is an answer. */
