@@ -14,6 +14,7 @@ import { startEdge } from './edge/server.ts';
 import { type DailyJob, startDailyJobs } from './jobs.ts';
 import { createLog } from './log.ts';
 import { Metrics } from './metrics.ts';
+import { AccessWatch } from './services/access-watch.ts';
 import { accountHandlers, createAccount } from './services/accounts.ts';
 import { archiveHandlers } from './services/archive/handlers.ts';
 import { artifactHandlers } from './services/artifacts.ts';
@@ -22,6 +23,7 @@ import { changeHandlers } from './services/changes/handlers.ts';
 import { ChangeHub } from './services/changes/hub.ts';
 import type { ServiceDeps } from './services/deps.ts';
 import { ArtifactHeads } from './services/heads.ts';
+import { Identities } from './services/identities.ts';
 import { jsonKeyHandlers } from './services/json-keys.ts';
 import { ArtifactNotices } from './services/notices.ts';
 import { pageSdkHandlers } from './services/page-sdk.ts';
@@ -117,12 +119,14 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
   notices.on(({ artifactId, kind }) => {
     if (kind !== 'changed') runtime.discard(artifactId).catch((err) => log.error({ err, artifactId }, 'an actor could not leave memory'));
   });
-  const hub = new ChangeHub({ ...deps, heads, tokens, runtime });
+  const access = new AccessWatch({ ...deps, heads, tokens });
+  const identities = new Identities({ sql });
+  const hub = new ChangeHub({ ...deps, access, runtime });
   const content = new ContentServer({ ...deps, pageSdk });
   const edge = await startEdge({
     settings,
     config: (port) => Object.assign(config, deriveConfig(settings, port)),
-    handlers: serviceHandlers({ ...deps, spool, pageSdk, reads: new TableReads(database.tableSql) }, tokens, runtime, hub),
+    handlers: serviceHandlers({ ...deps, spool, pageSdk, identities, reads: new TableReads(database.tableSql) }, tokens, runtime, hub),
     atomic: (turns) => atomicHandlers(deps, turns),
     tokens,
     heads,
@@ -164,7 +168,7 @@ function dailyJobs(deps: ServiceDeps, embedded: boolean): DailyJob[] {
 }
 
 function serviceHandlers(
-  deps: ServiceDeps & { readonly spool: Spool; readonly pageSdk: PageSdk; readonly reads: TableReads },
+  deps: ServiceDeps & { readonly spool: Spool; readonly pageSdk: PageSdk; readonly identities: Identities; readonly reads: TableReads },
   tokens: TokenService,
   runtime: ActorRuntime,
   hub: ChangeHub,

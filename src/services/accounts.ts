@@ -6,6 +6,7 @@ import { LIMITS } from '../../protocol/limits.ts';
 import type { Tier } from '../../protocol/schemas/account.ts';
 import type { Handlers } from '../edge/call.ts';
 import type { Queries, ServiceDeps } from './deps.ts';
+import type { Identities } from './identities.ts';
 import { violates } from './pg-errors.ts';
 import { requireUser } from './principals.ts';
 import { insertToken } from './tokens.ts';
@@ -41,8 +42,9 @@ export async function tierOf(sql: Queries, userId: UserId): Promise<Tier> {
 
 type AccountIds = 'accounts.create' | 'accounts.me' | 'accounts.account' | 'accounts.profile' | 'accounts.updateProfile';
 
-export function accountHandlers(deps: Pick<ServiceDeps, 'sql' | 'clock' | 'config'>): Handlers<AccountIds> {
-  const { sql, clock, config } = deps;
+type AccountDeps = Pick<ServiceDeps, 'sql' | 'clock' | 'config'> & { readonly identities: Identities };
+
+export function accountHandlers({ sql, clock, config, identities }: AccountDeps): Handlers<AccountIds> {
   return {
     'accounts.create': async () => {
       const spec = { tier: config.DEFAULT_TIER, isAdmin: false, nowMs: clock.nowMs() };
@@ -67,6 +69,7 @@ export function accountHandlers(deps: Pick<ServiceDeps, 'sql' | 'clock' | 'confi
         if (violates(error, 'account_username_key')) throw new Failure('USERNAME_TAKEN', { param: 'username' });
         throw error;
       });
+      identities.forget(row.id);
       return { reply: 'ok', body: present(row) };
     },
   };

@@ -1,12 +1,13 @@
 /** Tells the open streams of each artifact what its actor has committed, and ends those whose reader may not read it any more. */
-import { type ArtifactHead, decide, type Principal, roleOf, standsOnPass } from '../../../actors/access.ts';
+import { type ArtifactHead, decide, type Principal, roleOf } from '../../../actors/access.ts';
 import type { Change, Clock, Log, Timer } from '../../../actors/ports.ts';
 import type { CommitListener } from '../../../actors/runtime.ts';
 import { Failure } from '../../../protocol/errors.ts';
-import type { ArtifactId, TokenId } from '../../../protocol/ids.ts';
+import type { ArtifactId } from '../../../protocol/ids.ts';
 import type { ChangeType } from '../../../protocol/schemas/change.ts';
 import type { ReplySink, ReplyStream } from '../../edge/reply-stream.ts';
 import type { Sql } from '../../storage/sql.ts';
+import type { AccessNow, AccessWatch } from '../access-watch.ts';
 import type { ArtifactNotices } from '../notices.ts';
 import { eventOf, thingOf } from './events.ts';
 import { Follower } from './follower.ts';
@@ -22,8 +23,7 @@ export interface ChangeHubDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly notices: ArtifactNotices;
-  readonly heads: { get(id: ArtifactId): ArtifactHead | Promise<ArtifactHead | null> };
-  readonly tokens: { onRevoked(listener: (id: TokenId) => void): void };
+  readonly access: AccessWatch;
   readonly runtime: { onCommitted(listener: CommitListener): void };
 }
 
@@ -49,8 +49,10 @@ export class ChangeHub {
   constructor(deps: ChangeHubDeps) {
     this.#deps = deps;
     deps.runtime.onCommitted((id, changes) => this.#committed(id, changes));
-    deps.notices.on(({ artifactId, kind }) => void this.#artifactChanged(artifactId, kind));
-    deps.tokens.onRevoked((tokenId) => this.#endWhere(({ principal }) => principal.kind !== 'anonymous' && principal.tokenId === tokenId));
+    // Written behind its actor's back: what comes back reads what is there now.
+    deps.notices.on(({ artifactId, kind }) => {
+      if (kind === 'replaced') for (const { follower } of [...(this.#followings.get(artifactId) ?? [])]) follower.close();
+    });
   }
 
   get followers(): number {
@@ -64,8 +66,8 @@ export class ChangeHub {
   }
 
   #open(sink: ReplySink, { artifactId, principal, types, reserved, sinceSeq }: FollowRequest): void {
-    const { clock, sql } = this.#deps;
-    const expiry = this.#expiryOf(principal, () => following.follower.close());
+    const { clock, sql, access } = this.#deps;
+    const unwatch = access.watch(artifactId, principal, (now) => decideAnew(following, now));
     const following: Following = {
       principal,
       follower: new Follower(sink, reserved, {
@@ -73,7 +75,7 @@ export class ChangeHub {
         sinceSeq,
         read: (wanted) => readChanges(sql, artifactId, { ...wanted, nowMs: clock.nowMs() }),
         onClosed: () => {
-          expiry?.cancel();
+          unwatch();
           this.#remove(artifactId, following);
         },
       }),
@@ -83,11 +85,6 @@ export class ChangeHub {
     this.#count += 1;
     this.#beat ??= clock.after(HEARTBEAT_MS, () => void this.#heartbeat());
     void following.follower.start();
-  }
-
-  #expiryOf(principal: Principal, expire: () => void): Timer | undefined {
-    if (principal.kind === 'agent' || !principal.expiresAtMs) return undefined;
-    return this.#deps.clock.after(Math.max(0, principal.expiresAtMs - this.#deps.clock.nowMs()), expire);
   }
 
   #remove(id: ArtifactId, following: Following): void {
@@ -110,27 +107,6 @@ export class ChangeHub {
     for (const { follower } of [...followings]) follower.committed({ events, firstSeq: first.seq, lastSeq: last.seq });
   }
 
-  async #artifactChanged(id: ArtifactId, kind: 'changed' | 'gone' | 'replaced'): Promise<void> {
-    if (!this.#followings.has(id)) return;
-    let head: ArtifactHead | null = null;
-    try {
-      head = kind === 'changed' ? await this.#deps.heads.get(id) : null;
-    } catch (err) {
-      // Who may not be asked may not go on either: the clients come back and are decided anew.
-      this.#deps.log.warn({ err, artifactId: id }, 'streams of changes end because their access could not be decided');
-    }
-    for (const { follower, principal } of [...(this.#followings.get(id) ?? [])]) {
-      if (head === null || !mayGoOn(head, principal)) follower.close();
-      else follower.reserved = mayUseReserved(head, principal);
-    }
-  }
-
-  #endWhere(isOver: (following: Following) => boolean): void {
-    for (const followings of [...this.#followings.values()]) {
-      for (const following of [...followings]) if (isOver(following)) following.follower.close();
-    }
-  }
-
   async #heartbeat(): Promise<void> {
     let seqs: ReadonlyMap<ArtifactId, number> = new Map();
     try {
@@ -145,8 +121,9 @@ export class ChangeHub {
   }
 }
 
-function mayGoOn(head: ArtifactHead, principal: Principal): boolean {
-  return !standsOnPass(principal) && decide(head, principal, 'data:read', 'data:read') === 'allowed';
+function decideAnew({ follower, principal }: Following, now: AccessNow): void {
+  if ('over' in now || decide(now.head, principal, 'data:read', 'data:read') !== 'allowed') follower.close();
+  else follower.reserved = mayUseReserved(now.head, principal);
 }
 
 function mayUseReserved(head: ArtifactHead, principal: Principal): boolean {
