@@ -12,6 +12,8 @@ const ID_PREFIXES = {
   row: 'row',
   blob: 'blob',
   guest: 'gst',
+  comment: 'cmt',
+  mail: 'eml',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -22,6 +24,7 @@ export type UserId = Id<'user'>;
 export type TokenId = Id<'token'>;
 export type UploadId = Id<'upload'>;
 export type GuestId = Id<'guest'>;
+export type CommentId = Id<'comment'>;
 export type PreviewLinkId = Id<'previewLink'>;
 
 // RFC 4648 base 32 in lowercase: every character is safe in a host name, a path and a file name.

@@ -102,6 +102,41 @@ export const LIMITS = {
   blobFilenameCharsMax: 255,
   // A multipart body beside its one file: PAYLOAD_TOO_LARGE
   multipartOverheadBytesMax: 64 * KB,
+  // contract.md §7: CONTENT_TOO_LONG; spec.md: depth of replies from 1 to 10, MAX_DEPTH at the artifact's own setting
+  commentCharsMax: 10_000,
+  commentDepthMax: 10,
+  // Comments of an artifact, and what they have together as stored: COMMENT_LIMIT_EXCEEDED
+  commentsMax: 5000,
+  commentsBytesMax: 16 * MB,
+  // Edits of one comment (each keeps what it replaced), people who react to it, different emoji on it: COMMENT_LIMIT_EXCEEDED
+  commentEditsMax: 100,
+  commentReactorsMax: 500,
+  commentEmojiMax: 30,
+  // Parts of a comment: INVALID_REQUEST
+  commentContextIdCharsMax: 512,
+  commentPositionBytesMax: 4 * KB,
+  commentQuoteCharsMax: 2000,
+  commentContextCharsMax: 200,
+  commentNameCharsMax: 80,
+  reactionEmojiCharsMax: 32,
+  // Names beyond are not resolved: they stay text
+  commentMentionsMax: 20,
+  // A file of a page that has more text is not searched for quotes
+  quotedTextCharsMax: 2 * MB,
+  // Codes for guests, an hour: of one address of mail, of one address of the network: RATE_LIMITED. Tries of one code: CODE_INVALID
+  guestCodesPerHourPerEmail: 5,
+  guestCodesPerHourPerAddress: 20,
+  guestCodeTries: 5,
+  guestCodeTtlMs: 10 * 60 * 1000,
+  guestTokenTtlMs: 30 * 24 * 60 * 60 * 1000,
+  // Of one guest; the oldest is revoked
+  guestTokensMax: 5,
+  emailCharsMax: 254,
+  // Notices to people who are mentioned or assigned, in 24 hours and an artifact; more are left out
+  commentMailsPerDay: 200,
+  // A mail that could not be sent is tried so often, and kept for so long once it was sent or given up
+  mailAttemptsMax: 8,
+  mailRetentionDays: 30,
   // contract.md §0: INVALID_REQUEST over the maximum, never cut
   pageDefault: 50,
   pageMax: 100,
