@@ -16,6 +16,8 @@ export interface EaselOptions {
   readonly core: number | null;
   readonly collectable?: boolean;
   readonly cpuProfileFolder?: string | undefined;
+  /** Settings beyond the defaults. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 export async function startEasel(options: EaselOptions): Promise<Server> {
@@ -33,6 +35,7 @@ export async function startEasel(options: EaselOptions): Promise<Server> {
       DATABASE_URL: options.databaseUrl ?? '',
       // Public pages need a paid tier.
       DEFAULT_TIER: 'team',
+      ...options.settings,
     },
     port,
     readyPath: '/readyz',

@@ -12,7 +12,7 @@ export interface ActorMemory {
   readonly residentBytesEach: number;
 }
 
-interface Memory {
+export interface Memory {
   readonly heapBytes: number;
   readonly residentBytes: number;
 }
@@ -34,7 +34,7 @@ export async function measureIdleActors(server: Server, token: string, first: nu
   };
 }
 
-async function memoryOf(server: Server): Promise<Memory> {
+export async function memoryOf(server: Server): Promise<Memory> {
   server.signal('SIGUSR2');
   // The signal is handled before the next request, but what finalisers release follows a moment later.
   await pause(500);
@@ -44,7 +44,7 @@ async function memoryOf(server: Server): Promise<Memory> {
   return { heapBytes, residentBytes: residentKb * 1024 };
 }
 
-async function metric(server: Server, name: string): Promise<number> {
+export async function metric(server: Server, name: string): Promise<number> {
   const text = await fetch(`${server.origin}/metrics`).then((answer) => answer.text());
   const value = text
     .split('\n')

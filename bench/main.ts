@@ -1,7 +1,8 @@
-/** `npm run bench -- http|data [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]`: what Easel costs, beside peers in the same run. */
+/** `npm run bench -- http|data|realtime [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]`: what Easel costs, beside peers in the same run. */
 import { parseArgs } from 'node:util';
 
-const USAGE = 'usage: npm run bench -- http|data [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]';
+const USAGE =
+  'usage: npm run bench -- http|data|realtime [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -26,6 +27,46 @@ switch (command) {
   case 'data': {
     const { benchData } = await import('./data.ts');
     conclude(await benchData({ ...options, at: values.at === undefined ? undefined : Number(values.at) }));
+    break;
+  }
+  case 'realtime': {
+    const { benchRealtime } = await import('./realtime/suite.ts');
+    conclude(await benchRealtime(options));
+    break;
+  }
+  case 'peer-relay': {
+    const { serveRelay } = await import('./peers/relay.ts');
+    serveRelay(argument);
+    break;
+  }
+  case 'peer-y-websocket': {
+    const { serveYWebsocket } = await import('./peers/y-websocket-server.ts');
+    await serveYWebsocket(argument);
+    break;
+  }
+  case 'peer-hocuspocus': {
+    const { serveHocuspocus } = await import('./peers/hocuspocus.ts');
+    await serveHocuspocus(argument);
+    break;
+  }
+  case 'generate-editing': {
+    const { generateEditing } = await import('./realtime/editing.ts');
+    await generateEditing(argument);
+    break;
+  }
+  case 'generate-joining': {
+    const { generateJoining } = await import('./realtime/joining.ts');
+    await generateJoining(argument);
+    break;
+  }
+  case 'generate-crowd': {
+    const { generateCrowd } = await import('./realtime/crowd.ts');
+    await generateCrowd(argument);
+    break;
+  }
+  case 'generate-holding': {
+    const { generateHolding } = await import('./realtime/holding.ts');
+    await generateHolding(argument);
     break;
   }
   case 'peer-raw': {

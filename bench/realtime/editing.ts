@@ -1,0 +1,185 @@
+/** Writers that type at a constant rate, and readers that count, in a process of its own: what `generate-realtime` runs. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import * as Y from 'yjs';
+import { Latencies } from '../latency.ts';
+import { cpuUs } from '../processes.ts';
+import { Client, type Place } from './client.ts';
+
+export interface Editing {
+  /** One document each; its writer and readers are all there before the first edit. */
+  readonly places: readonly Place[];
+  readonly readersEach: number;
+  /** Of each writer. */
+  readonly editsPerS: number;
+  readonly warmUpS: number;
+  readonly durationS: number;
+  /** Whose CPU time is read while edits are measured. */
+  readonly serverPid: number;
+}
+
+export interface Edited {
+  /** Within the measured time. */
+  readonly edits: number;
+  readonly deliveries: number;
+  readonly elapsedS: number;
+  /** Edits that some reader never got. */
+  readonly undelivered: number;
+  readonly serverCpuUs: number;
+  /** Share of its core that this generator used, 0–1. */
+  readonly generatorShare: number;
+  readonly delivery: { readonly p50Ms: number; readonly p99Ms: number };
+  /** From the edit to the server's word that it is stored; null where it gives none. */
+  readonly saved: { readonly p50Ms: number; readonly p99Ms: number } | null;
+}
+
+const JOINS_AT_ONCE = 50;
+const SETTLE_DEADLINE_MS = 10_000;
+
+class Counts {
+  readonly delivery = new Latencies();
+  readonly saved = new Latencies();
+  deliveries = 0;
+  isMeasuring = false;
+}
+
+class Table {
+  readonly #doc = new Y.Doc({ gc: false });
+  readonly #text = this.#doc.getText('text');
+  readonly #counts: Counts;
+  readonly #sentMs: number[] = [];
+  readonly #received: number[] = [];
+  #saved = 0;
+  writer: Client | undefined;
+  readers: Client[] = [];
+
+  constructor(counts: Counts) {
+    this.#counts = counts;
+    this.#doc.on('update', (update: Uint8Array) => {
+      this.#sentMs.push(performance.now());
+      this.writer?.send(update);
+    });
+  }
+
+  async join(place: Place, readers: number): Promise<void> {
+    const { client } = await Client.join(place);
+    this.writer = client;
+    // y-websocket says that an edit is stored by sending it back, Hocuspocus by a message.
+    if (place.dialect === 'y-websocket') client.onUpdate = () => this.#isSaved();
+    else client.onSaved = () => this.#isSaved();
+    for (let joined = 0; joined < readers; joined += JOINS_AT_ONCE) {
+      const some = Math.min(JOINS_AT_ONCE, readers - joined);
+      const clients = await Promise.all(Array.from({ length: some }, () => Client.join(place)));
+      for (const { client: reader } of clients) {
+        const index = this.readers.push(reader) - 1;
+        this.#received.push(0);
+        reader.onUpdate = () => this.#receive(index);
+      }
+    }
+  }
+
+  type(): void {
+    this.#text.insert(this.#text.length, 'x');
+  }
+
+  get edits(): number {
+    return this.#sentMs.length;
+  }
+
+  get undelivered(): number {
+    return this.#received.reduce((sum, received) => sum + this.edits - received, 0);
+  }
+
+  close(): void {
+    this.writer?.close();
+    for (const reader of this.readers) reader.close();
+  }
+
+  /** One writer a document, and frames in order: the n-th that comes is the n-th that was sent. */
+  #receive(reader: number): void {
+    const number = this.#received[reader] ?? 0;
+    this.#received[reader] = number + 1;
+    if (!this.#counts.isMeasuring) return;
+    this.#counts.deliveries += 1;
+    this.#counts.delivery.add(performance.now() - (this.#sentMs[number] ?? 0));
+  }
+
+  #isSaved(): void {
+    const number = this.#saved++;
+    if (this.#counts.isMeasuring && number < this.#sentMs.length) this.#counts.saved.add(performance.now() - (this.#sentMs[number] ?? 0));
+  }
+}
+
+export async function generateEditing(file: string): Promise<void> {
+  console.log(JSON.stringify(await edit(JSON.parse(readFileSync(file, 'utf8')) as Editing)));
+  process.exit(0);
+}
+
+async function edit(editing: Editing): Promise<Edited> {
+  const counts = new Counts();
+  const tables: Table[] = [];
+  for (let first = 0; first < editing.places.length; first += JOINS_AT_ONCE) {
+    const some = editing.places.slice(first, first + JOINS_AT_ONCE).map(async (place) => {
+      const table = new Table(counts);
+      tables.push(table);
+      await table.join(place, editing.readersEach);
+    });
+    await Promise.all(some);
+  }
+  await typeFor(tables, editing.editsPerS, editing.warmUpS);
+  const editsBefore = sum(tables);
+  const cpuBefore = await cpuUs(editing.serverPid);
+  const ownBefore = process.cpuUsage();
+  const beganMs = performance.now();
+  counts.isMeasuring = true;
+  await typeFor(tables, editing.editsPerS, editing.durationS);
+  const edits = sum(tables) - editsBefore;
+  await untilDelivered(tables);
+  counts.isMeasuring = false;
+  const elapsedMs = performance.now() - beganMs;
+  const own = process.cpuUsage(ownBefore);
+  const serverCpuUs = (await cpuUs(editing.serverPid)) - cpuBefore;
+  const closed = tables.flatMap(({ writer, readers }) => [writer, ...readers]).find((client) => client?.closedBy !== undefined);
+  if (closed !== undefined) throw new Error(`A connection was ${closed.closedBy} while it was measured: the run is void.`);
+  const undelivered = tables.reduce((total, table) => total + table.undelivered, 0);
+  for (const table of tables) table.close();
+  return {
+    edits,
+    deliveries: counts.deliveries,
+    elapsedS: elapsedMs / 1000,
+    undelivered,
+    serverCpuUs,
+    generatorShare: (own.user + own.system) / (elapsedMs * 1000),
+    delivery: percentiles(counts.delivery),
+    saved: counts.saved.count > 0 ? percentiles(counts.saved) : null,
+  };
+}
+
+/** Each table has a phase of its own, so that edits do not come in bursts; what is late is made up for. */
+async function typeFor(tables: readonly Table[], editsPerS: number, seconds: number): Promise<void> {
+  const beganMs = performance.now();
+  const gapMs = 1000 / editsPerS;
+  const typed = tables.map(() => 0);
+  for (;;) {
+    const nowMs = performance.now() - beganMs;
+    if (nowMs >= seconds * 1000) return;
+    for (const [index, table] of tables.entries()) {
+      const due = Math.floor((nowMs - (index / tables.length) * gapMs) / gapMs) + 1;
+      for (; (typed[index] ?? 0) < due; typed[index] = (typed[index] ?? 0) + 1) table.type();
+    }
+    await pause(1);
+  }
+}
+
+async function untilDelivered(tables: readonly Table[]): Promise<void> {
+  const deadline = performance.now() + SETTLE_DEADLINE_MS;
+  while (tables.some((table) => table.undelivered > 0) && performance.now() < deadline) await pause(5);
+}
+
+function sum(tables: readonly Table[]): number {
+  return tables.reduce((total, table) => total + table.edits, 0);
+}
+
+function percentiles(latencies: Latencies): { p50Ms: number; p99Ms: number } {
+  return { p50Ms: latencies.percentileMs(0.5), p99Ms: latencies.percentileMs(0.99) };
+}

@@ -1,0 +1,78 @@
+/** Many who join one large document at once, in a process of its own: what `generate-joining` runs. */
+import { readFileSync } from 'node:fs';
+import * as Y from 'yjs';
+import { Latencies } from '../latency.ts';
+import { cpuUs } from '../processes.ts';
+import { Client, type Place } from './client.ts';
+
+export interface Joining {
+  readonly place: Place;
+  readonly joiners: number;
+  /** Put into the document first, by edits of a thousand characters each; 0 joins what is there. */
+  readonly characters: number;
+  readonly serverPid: number;
+}
+
+export interface Joined {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly serverCpuUs: number;
+  /** Of the state that each was sent. */
+  readonly stateBytes: number;
+  /** Characters that a joiner found; all must find the same. */
+  readonly characters: number;
+}
+
+const EDIT_CHARACTERS = 1000;
+
+export async function generateJoining(file: string): Promise<void> {
+  console.log(JSON.stringify(await join(JSON.parse(readFileSync(file, 'utf8')) as Joining)));
+  process.exit(0);
+}
+
+async function join({ place, joiners, characters, serverPid }: Joining): Promise<Joined> {
+  if (characters > 0) (await fill(place, characters, EDIT_CHARACTERS)).close();
+  const latencies = new Latencies();
+  const cpuBefore = await cpuUs(serverPid);
+  const beganMs = performance.now();
+  const states = await Promise.all(
+    Array.from({ length: joiners }, async () => {
+      const { state } = await Client.join(place);
+      latencies.add(performance.now() - beganMs);
+      return state;
+    }),
+  );
+  const serverCpuUs = (await cpuUs(serverPid)) - cpuBefore;
+  const [first = new Uint8Array()] = states;
+  if (states.some((state) => state.byteLength !== first.byteLength)) throw new Error('Joiners were sent different states.');
+  const doc = new Y.Doc();
+  Y.applyUpdate(doc, first);
+  return {
+    p50Ms: latencies.percentileMs(0.5),
+    p99Ms: latencies.percentileMs(0.99),
+    serverCpuUs,
+    stateBytes: first.byteLength,
+    characters: doc.getText('text').length,
+  };
+}
+
+/** Writes a text in edits of so many characters. Resolves with the connection when the server has stored everything. */
+export async function fill(place: Place, characters: number, editCharacters: number): Promise<Client> {
+  const { client } = await Client.join(place);
+  const doc = new Y.Doc();
+  const text = doc.getText('text');
+  const edits = Math.ceil(characters / editCharacters);
+  let saved = 0;
+  await new Promise<void>((resolve) => {
+    client.onUpdate = () => {
+      saved += 1;
+      if (saved === edits) resolve();
+    };
+    doc.on('update', (update: Uint8Array) => client.send(update));
+    // Not at the end each time, so that the document is made of as many pieces.
+    for (let edit = 0; edit < edits; edit++) text.insert(edit % 2 === 0 ? 0 : text.length, String(edit % 10).repeat(editCharacters));
+  });
+  doc.destroy();
+  client.onUpdate = () => undefined;
+  return client;
+}

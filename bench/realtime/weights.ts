@@ -1,0 +1,105 @@
+/** What a quiet connection and a document in memory weigh, and what is left of them asleep. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startEasel } from '../easel-process.ts';
+import { SERVER_CORE } from '../http-stage.ts';
+import { type Memory, memoryOf, metric } from '../idle-actors.ts';
+import type { Server } from '../processes.ts';
+import { atMost, rounded } from '../statistics.ts';
+import type { Part } from './contests.ts';
+import type { Holding } from './holding.ts';
+import { easelPlace, type RealtimeStage } from './stage.ts';
+
+const CONNECTIONS = 4000;
+const DOCUMENTS = 1000;
+const CHARACTERS = 10 * 1024;
+const IDLE_S = 5;
+const SLEEP_DEADLINE_MS = 60_000;
+
+export async function memory(stage: RealtimeStage): Promise<Part> {
+  const server = await startEasel({
+    dataFolder: join(stage.folder, 'weights'),
+    databaseUrl: stage.database.url,
+    core: SERVER_CORE,
+    collectable: true,
+    settings: { ACTOR_IDLE_S: String(IDLE_S) },
+  });
+  try {
+    const fresh = (count: number) => Array.from({ length: count }, () => easelPlace(server, stage.token, stage.fresh()));
+    // The first of everything warms the code up.
+    await (await hold(stage, { places: fresh(100), connectionsEach: 2, characters: CHARACTERS })).release();
+    await untilAsleep(server);
+    const before = await memoryOf(server);
+    const one = await hold(stage, { places: fresh(1), connectionsEach: CONNECTIONS, characters: 0 });
+    const connected = await memoryOf(server);
+    await one.release();
+    await untilAsleep(server);
+    const places = fresh(DOCUMENTS);
+    const bare = await hold(stage, { places, connectionsEach: 1, characters: 0 });
+    const empty = await memoryOf(server);
+    await bare.release();
+    const full = await hold(stage, { places, connectionsEach: 1, characters: CHARACTERS });
+    const documents = await memoryOf(server);
+    await full.release();
+    await untilAsleep(server);
+    const asleep = await memoryOf(server);
+    const connectionBytes = (connected.residentBytes - before.residentBytes) / CONNECTIONS;
+    const documentBytes = (documents.heapBytes - empty.heapBytes) / DOCUMENTS;
+    return {
+      table: {
+        title: `Memory: ${CONNECTIONS} quiet connections, ${DOCUMENTS} documents of 10 KB`,
+        columns: ['When', 'Heap and external MB', 'Resident MB'],
+        rows: [
+          row('nothing', before),
+          row(`${CONNECTIONS} connections to one document`, connected),
+          row(`${DOCUMENTS} empty documents, a connection each`, empty),
+          row('the same with 10 KB each, typed a hundred characters at a time', documents),
+          row('asleep', asleep),
+        ],
+        notes: [
+          'Garbage collected before each reading. A connection by the resident set, which has what is outside the heap; a document by the heap.',
+        ],
+      },
+      verdicts: [
+        atMost('Idle connection', connectionBytes / 1024, 6, 'KB'),
+        atMost('Document of 10 KB in memory', documentBytes / 1024, 40, 'KB'),
+        atMost('Artifacts in memory when all sleep', await metric(server, 'easel_actors_resident'), 0, ''),
+        atMost('Heap left by what sleeps, a document', (asleep.heapBytes - before.heapBytes) / (DOCUMENTS + 1) / 1024, 0.5, 'KB'),
+      ],
+      rounds: { before, connected, empty, documents, asleep },
+    };
+  } finally {
+    await server.stop();
+  }
+}
+
+async function hold(stage: RealtimeStage, holding: Holding): Promise<{ release(): Promise<void> }> {
+  const file = join(stage.folder, 'holding.json');
+  await writeFile(file, JSON.stringify(holding));
+  const self = process.argv[1];
+  if (self === undefined) throw new Error('The program does not know its own file.');
+  const child = spawn(process.execPath, [self, 'generate-holding', file], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit');
+  await Promise.race([once(child.stdout, 'data'), ended.then(() => Promise.reject(new Error('The connections could not be held.')))]);
+  return {
+    async release() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+async function untilAsleep(server: Server): Promise<void> {
+  const deadline = performance.now() + SLEEP_DEADLINE_MS;
+  while ((await metric(server, 'easel_actors_resident')) > 0) {
+    if (performance.now() > deadline) throw new Error('Artifacts stay in memory though nobody is connected.');
+    await pause(250);
+  }
+}
+
+function row(when: string, { heapBytes, residentBytes }: Memory): string[] {
+  return [when, rounded(heapBytes / 2 ** 20), rounded(residentBytes / 2 ** 20)];
+}
