@@ -63,6 +63,11 @@ export interface Endpoint {
   readonly errors: readonly ErrorCode[];
   /** The answer carries an ETag, takes If-None-Match, and (on a write) If-Match. */
   readonly conditional?: boolean;
+  /**
+   * A WebSocket: an upgrade that is admitted goes on in its own protocol, anything else is told to upgrade. `request`: all credentials
+   * come with the request. `frames`: a request without any is let through, and the protocol authorises by its own frames.
+   */
+  readonly socket?: 'request' | 'frames';
 }
 
 /** Declares an endpoint and keeps its exact type. */

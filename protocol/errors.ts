@@ -25,6 +25,16 @@ export const ERRORS = {
     message: 'The table name is not valid.',
     hint: 'Use a letter and then at most 63 letters, digits and underscores.',
   },
+  INVALID_DOCUMENT_NAME: {
+    status: 400,
+    message: 'The name of the document is not valid.',
+    hint: 'Use a letter and then at most 63 letters, digits, underscores and hyphens.',
+  },
+  INVALID_UPDATE: {
+    status: 400,
+    message: 'This is no Yjs update, or it builds on others that never came.',
+    hint: 'Connect again and let the client sync.',
+  },
   INVALID_FILTER: { status: 400, message: 'The filter is not valid.', hint: 'Correct the named part; see the operators in the reference.' },
   INVALID_MIME_TYPE: {
     status: 400,
@@ -146,12 +156,27 @@ export const ERRORS = {
     message: 'The artifact has as many blobs as it may have.',
     hint: 'Delete blobs; an artifact may have 1000.',
   },
+  DOCUMENT_LIMIT_EXCEEDED: {
+    status: 413,
+    message: 'The artifact has as many documents as it may have.',
+    hint: 'Delete documents; an artifact may have 200.',
+  },
+  DOCUMENT_TOO_LARGE: {
+    status: 413,
+    message: 'The document or the update is too large.',
+    hint: 'A document may have 50 MB and one update 8 MB; put files into blobs.',
+  },
   STORAGE_LIMIT_EXCEEDED: { status: 413, message: 'The artifact has no room left.', hint: 'Delete data first.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'This media type is not taken here.', hint: 'See the Accept header for what is.' },
   PATCH_FAILED: {
     status: 400,
     message: 'The patch does not apply to the current value.',
     hint: 'Read the value and correct the path or the test.',
+  },
+  UPGRADE_REQUIRED: {
+    status: 426,
+    message: 'This path speaks a protocol over WebSockets.',
+    hint: 'Connect with a WebSocket; browsers send the token as ?token=.',
   },
   RATE_LIMITED: { status: 429, message: 'Too many calls.', hint: 'Wait as long as Retry-After says.' },
   INTERNAL_ERROR: { status: 500, message: 'Something failed on our side.', hint: 'Try again; if it stays, open a support ticket.' },

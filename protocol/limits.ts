@@ -148,6 +148,17 @@ export const LIMITS = {
   trashRetentionDays: 30,
   previewLinkDefaultS: 7 * 24 * 3600,
   previewLinkMaxS: 30 * 24 * 3600,
+  // WebSockets of one node, and of one artifact on it: UNAVAILABLE
+  socketsMax: 50_000,
+  socketsPerArtifactMax: 5000,
+  // Of one artifact: DOCUMENT_LIMIT_EXCEEDED
+  documentsMax: 200,
+  // DOCUMENT_TOO_LARGE
+  documentBytesMax: 50 * MB,
+  // One update of a document: DOCUMENT_TOO_LARGE; in a larger frame the connection is closed
+  updateBytesMax: 8 * MB,
+  // What one client says of itself beside a document: more is not taken
+  awarenessStateBytesMax: 16 * KB,
   nameCharsMax: 200,
   tokensPerUserMax: 100,
 } as const;

@@ -22,7 +22,8 @@ export function errorCodesOf(endpoint: Endpoint): ErrorCode[] {
     if (body.kind === 'json') codes.add('INVALID_JSON');
   }
   if (limit !== 'none') codes.add('RATE_LIMITED');
-  if (limit === 'data') codes.add('OWNER_MOVED');
+  if (limit === 'data' || endpoint.socket !== undefined) codes.add('OWNER_MOVED');
+  if (endpoint.socket !== undefined) for (const code of ['UPGRADE_REQUIRED', 'PAYLOAD_TOO_LARGE'] as const) codes.add(code);
   if (endpoint.method === 'POST') for (const code of ['IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_IN_PROGRESS'] as const) codes.add(code);
   return [...codes];
 }
@@ -178,6 +179,7 @@ function requestBodyOf(body: BodySpec): Json {
 }
 
 function repliesOf(endpoint: Endpoint): Json {
+  if (endpoint.socket !== undefined) return { 101: { description: 'A WebSocket.', headers: headersOf(endpoint, ['X-Request-Id']) } };
   const byStatus = new Map<number, ReplySpec[]>();
   for (const reply of Object.values(endpoint.replies)) byStatus.set(reply.status, [...(byStatus.get(reply.status) ?? []), reply]);
   const answers = Object.fromEntries([...byStatus].map(([status, replies]) => [status, replyOf(endpoint, status, replies)]));

@@ -7,6 +7,7 @@ import { changes } from './endpoints/changes.ts';
 import { jsonKeys } from './endpoints/json-keys.ts';
 import { operations } from './endpoints/operations.ts';
 import { pageSdk } from './endpoints/page-sdk.ts';
+import { realtime } from './endpoints/realtime.ts';
 import { tableQueries } from './endpoints/table-queries.ts';
 import { tables } from './endpoints/tables.ts';
 import { versions } from './endpoints/versions.ts';
@@ -23,7 +24,10 @@ export const endpoints = {
   ...batches,
   ...changes,
   ...pageSdk,
+  ...realtime,
 } as const;
 
 export type Endpoints = typeof endpoints;
 export type EndpointId = keyof Endpoints;
+/** Those that are upgraded to a WebSocket. */
+export type SocketEndpointId = keyof typeof realtime;

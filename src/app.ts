@@ -14,6 +14,7 @@ import { startEdge } from './edge/server.ts';
 import { type DailyJob, startDailyJobs } from './jobs.ts';
 import { createLog } from './log.ts';
 import { Metrics } from './metrics.ts';
+import { realtimeHandlers } from './realtime/handlers.ts';
 import { AccessWatch } from './services/access-watch.ts';
 import { accountHandlers, createAccount } from './services/accounts.ts';
 import { archiveHandlers } from './services/archive/handlers.ts';
@@ -189,6 +190,7 @@ function serviceHandlers(
     ...tableHandlers({ runtime, sql: deps.sql }),
     ...byFilterHandlers({ runtime, reads: deps.reads }),
     ...tableQueryHandlers({ runtime, reads: deps.reads }),
+    ...realtimeHandlers(),
   };
 }
 

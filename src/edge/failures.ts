@@ -63,6 +63,7 @@ function failureLines(code: ErrorCode, details: Failure['details'], status: numb
   if (code === 'UNAUTHORIZED') {
     lines += `\r\nWWW-Authenticate: Bearer realm="easel"${details.reason === 'missing' ? '' : ', error="invalid_token"'}`;
   }
+  if (code === 'UPGRADE_REQUIRED') lines += '\r\nUpgrade: websocket\r\nConnection: Upgrade';
   if (extras.allow !== undefined) lines += `\r\nAllow: ${extras.allow}`;
   if (extras.types !== undefined) lines += `\r\nAccept: ${safeValue(extras.types.join(', '))}`;
   return lines;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Endpoint } from '../../protocol/endpoint.ts';
 import { type ErrorCode, Failure, type Issue } from '../../protocol/errors.ts';
 import { patternOf } from '../../protocol/pattern.ts';
+import { documentName } from '../../protocol/schemas/document.ts';
 import { jsonKey } from '../../protocol/schemas/json-key.ts';
 import { tableName } from '../../protocol/schemas/table.ts';
 import { parameterNames } from './router.ts';
@@ -70,6 +71,7 @@ export function paramsReader(endpoint: Endpoint): ParamsReader {
 /** Names that callers choose have codes of their own. */
 function codeOf(parameter: unknown): ErrorCode {
   if (parameter === jsonKey) return 'KEY_INVALID';
+  if (parameter === documentName) return 'INVALID_DOCUMENT_NAME';
   return parameter === tableName ? 'INVALID_TABLE_NAME' : 'INVALID_REQUEST';
 }
 
