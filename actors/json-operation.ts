@@ -1,6 +1,7 @@
 /** The third form of PATCH: one increment, append or remove at a path. */
 import { Failure } from '../protocol/errors.ts';
 import type { JsonOperation } from '../protocol/schemas/json-key.ts';
+import { ExactNumber } from './exact-number.ts';
 import { isJsonObject, type JsonObject, type PathStep, parsePath, readPath, setMember } from './json-path.ts';
 
 /** Changes `document` in place where it can, and answers what replaces it; undefined stands for an absent document. Throws PATCH_FAILED or INVALID_REQUEST. */
@@ -33,6 +34,7 @@ export function applyOperation(document: unknown, operation: JsonOperation): unk
 
 function incremented(before: unknown, operation: { op: 'increment'; path: string; by: number }): number {
   const start = before === undefined ? 0 : before;
+  if (start instanceof ExactNumber) throw refused(operation, 'has more digits than can be calculated with: replace it by PUT');
   if (typeof start !== 'number') throw refused(operation, 'is not a number');
   const sum = start + operation.by;
   if (!Number.isFinite(sum)) throw refused(operation, 'would be too large for a number');

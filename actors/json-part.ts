@@ -4,6 +4,7 @@ import type { ArtifactId } from '../protocol/ids.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import { type Conditions, checkConditions } from './json-conditions.ts';
 import { assertStorable } from './json-patch.ts';
+import { jsonText, parseJson } from './json-text.ts';
 import { type ArtifactStore, type Change, type Clock, COLD_VALUE_BYTES, type StoredKey } from './ports.ts';
 
 /** What a part needs of its actor. */
@@ -166,10 +167,10 @@ export class JsonPart {
   patch(key: string, options: WriteOptions, change: (value: unknown) => unknown): Written {
     const current = this.#live(key);
     checkConditions(current, options);
-    const patched = change(current === undefined ? undefined : JSON.parse(current.warmText));
+    const patched = change(current === undefined ? undefined : parseJson(current.warmText));
     assertStorable(patched);
     const expiresAtMs = options.ttlS === undefined ? (current?.expiresAtMs ?? null) : this.#clock.nowMs() + options.ttlS * 1000;
-    return this.#write(key, current, JSON.stringify(patched), expiresAtMs);
+    return this.#write(key, current, jsonText(patched), expiresAtMs);
   }
 
   /** Throws KEY_NOT_FOUND or VERSION_CONFLICT. */

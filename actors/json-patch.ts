@@ -6,7 +6,9 @@
 import { z } from 'zod';
 import { Failure } from '../protocol/errors.ts';
 import { LIMITS } from '../protocol/limits.ts';
+import { ExactNumber } from './exact-number.ts';
 import { isJsonObject, type JsonObject, setMember } from './json-path.ts';
+import { isSameNumber } from './json-text.ts';
 
 // One patch is one turn, and a turn that takes long keeps everybody else waiting: more is an INVALID_REQUEST.
 const OPERATIONS_MAX = 1000;
@@ -143,13 +145,15 @@ function remove(root: JsonObject, tokens: readonly string[]): string | undefined
 
 function isEqual(a: unknown, b: unknown): boolean {
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((element, index) => isEqual(element, b[index]));
-  if (!isJsonObject(a) || !isJsonObject(b)) return a === b;
+  if (!isJsonObject(a) || !isJsonObject(b)) return a === b || isSameNumber(a, b);
   const names = Object.keys(a);
   return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && isEqual(a[name], b[name]));
 }
 
 function copyOf(source: unknown, budget: { left: number }, depth: number): unknown {
-  budget.left -= typeof source === 'string' ? source.length + 2 : 2;
+  budget.left -= 2;
+  if (typeof source === 'string') budget.left -= source.length;
+  else if (source instanceof ExactNumber) budget.left -= source.text.length;
   if (budget.left < 0) throw new Failure('VALUE_TOO_LARGE', { message: 'The copies of this patch are too large.' });
   if (depth > LIMITS.jsonDepthMax) throw tooDeep();
   if (Array.isArray(source)) return source.map((element) => copyOf(element, budget, depth + 1));
@@ -162,12 +166,9 @@ function copyOf(source: unknown, budget: { left: number }, depth: number): unkno
   return copy;
 }
 
-/** Throws PATCH_FAILED where a patched value is nested deeper than a body may be, or holds a number that would be written as null. */
+/** Throws PATCH_FAILED where a patched value is nested deeper than a body may be. */
 export function assertStorable(patched: unknown, depth = 0): void {
   if (depth > LIMITS.jsonDepthMax) throw tooDeep();
-  if (typeof patched === 'number' && !Number.isFinite(patched)) {
-    throw new Failure('PATCH_FAILED', { message: 'The value holds a number too large to calculate with: replace it by PUT.' });
-  }
   if (Array.isArray(patched)) for (const element of patched) assertStorable(element, depth + 1);
   else if (isJsonObject(patched)) for (const name of Object.keys(patched)) assertStorable(patched[name], depth + 1);
 }

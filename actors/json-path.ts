@@ -1,5 +1,7 @@
 /** Paths into a JSON document: `$`, `$.a.b`, `$.list[0]`, `$["any name"]`. */
 
+import { ExactNumber } from './exact-number.ts';
+
 /** A string names a member, a number an element. */
 export type PathStep = string | number;
 
@@ -53,7 +55,7 @@ function childAt(parent: unknown, step: PathStep): unknown {
 export type JsonObject = Record<string, unknown>;
 
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
 /** Sets a member as plain data: `__proto__` assigned the usual way would change the prototype instead. */

@@ -1,6 +1,7 @@
 /** Many requests of one artifact in one. Each goes the way of a request that comes by itself, from its parameters on. */
 
 import { inOneTurn, Undone } from '../../actors/atomic.ts';
+import { parseJson } from '../../actors/json-text.ts';
 import type { ActorRuntime } from '../../actors/runtime.ts';
 import { Failure, type Issue } from '../../protocol/errors.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
@@ -47,11 +48,17 @@ export function batchHandlers(deps: BatchDeps): Handlers<'data.batch'> {
   };
 }
 
+/** The requests, in their bodies the numbers that JSON.parse would have changed as they were sent. */
+function exactRequests({ body, bodyText }: BatchCall): readonly BatchRequest[] {
+  const sent = bodyText === undefined ? null : (parseJson(bodyText, null) as { readonly requests: readonly BatchRequest[] } | null);
+  return sent === null ? body.requests : body.requests.map((request, index) => ({ ...request, body: sent.requests[index]?.body }));
+}
+
 /** In their order, each after the one before it has been answered. One that fails does not stop the others. */
 async function oneByOne(deps: BatchDeps, call: BatchCall): Promise<string[]> {
   const results: string[] = [];
   const room = new Room();
-  for (const request of call.body.requests) {
+  for (const request of exactRequests(call)) {
     results.push(resultOf(request, room.fit(request, await answered(deps, call, request))));
   }
   return results;
@@ -70,7 +77,7 @@ async function answered(deps: BatchDeps, call: BatchCall, request: BatchRequest)
 
 /** Throws the failure of the request that refused, which names it; then nothing has changed. */
 async function allOrNone(deps: BatchDeps, call: BatchCall): Promise<string[]> {
-  const { requests } = call.body;
+  const requests = exactRequests(call);
   const collector = new TurnCollector();
   const handlers = deps.atomic(collector);
   const answers: (Answer | Promise<Answer>)[] = [];

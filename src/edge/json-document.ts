@@ -1,5 +1,6 @@
 /** Reads a JSON document strictly: UTF-8, no duplicate members, bounded depth. JSON.parse alone would take the last of two members. */
 import { isUtf8 } from 'node:buffer';
+import { endOfString } from '../../actors/json-text.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 
@@ -9,7 +10,6 @@ export interface JsonDocument {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
@@ -60,18 +60,6 @@ function refuseDeepOrDuplicate(text: string): void {
       throw new Failure('INVALID_JSON', { message: `The body is nested deeper than ${LIMITS.jsonDepthMax}.` });
     }
   }
-}
-
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (text.charCodeAt(end - 1) === BACKSLASH && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end;
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let backslashes = 0;
-  while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
-  return backslashes % 2 === 1;
 }
 
 function noteMember(text: string, start: number, end: number, members: Set<string> | undefined): void {

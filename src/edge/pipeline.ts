@@ -3,6 +3,7 @@
  * Each step answers at once where it can; a call whose every step does costs no promise.
  */
 import type { ArtifactHead, Principal, Role } from '../../actors/access.ts';
+import { holdsExact, jsonText } from '../../actors/json-text.ts';
 import type { BodySpec } from '../../protocol/endpoint.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
@@ -37,7 +38,7 @@ export interface CallSource {
   readonly headers: { get(name: string): string; optional(name: string): string | undefined };
 }
 
-/** A request inside another whose caller is known and whose calls are spent. `body` is undefined where there is none. */
+/** A request inside another whose caller is known and whose calls are spent. `body` is undefined where there is none; it may hold exact numbers. */
 export interface InnerRequest extends CallSource {
   readonly principal: Principal;
   readonly query: string;
@@ -196,14 +197,6 @@ function callsOf({ endpoint }: Operation, call: Call): number {
   return Array.isArray(counted) ? counted.length : 1;
 }
 
-/** By itself such a number is stored as it was written; inside a batch it has been read already, and would become null. */
-function finite(_name: string, value: unknown): unknown {
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new Failure('INVALID_REQUEST', { message: 'A number is too large for a batch: send this request by itself.', param: 'body' });
-  }
-  return value;
-}
-
 /** The body of a request of a batch, under the rules for one that comes by itself. */
 function bodyAtHand(operation: Operation, request: InnerRequest): TakenBody {
   const spec = operation.endpoint.body;
@@ -215,11 +208,12 @@ function bodyAtHand(operation: Operation, request: InnerRequest): TakenBody {
     if (!spec.optional) throw new Failure('INVALID_JSON', { message: 'The body is missing.', param: 'body' });
     return operation.readBody === null ? EMPTY_BODY : { ...EMPTY_BODY, value: operation.readBody({}) };
   }
-  const text = JSON.stringify(request.body, finite);
+  const text = jsonText(request.body);
   if (Buffer.byteLength(text) > spec.bytesMax) {
     throw new Failure(spec.tooLarge ?? 'PAYLOAD_TOO_LARGE', { message: `The body is larger than ${spec.bytesMax} bytes.` });
   }
-  return { value: operation.readBody === null ? request.body : operation.readBody(request.body), text, bytes: NO_BYTES };
+  const value = holdsExact(request.body) ? JSON.parse(text) : request.body;
+  return { value: operation.readBody === null ? value : operation.readBody(value), text, bytes: NO_BYTES };
 }
 
 function handled(operation: Operation, call: Call): Answer | Promise<Answer> {

@@ -5,6 +5,7 @@ import { applyOperation } from '../../actors/json-operation.ts';
 import { isReserved, type JsonEntry, type PageQuery, type Written } from '../../actors/json-part.ts';
 import { applyJsonPatch, parseJsonPatch } from '../../actors/json-patch.ts';
 import { parsePath, readPath } from '../../actors/json-path.ts';
+import { jsonText, parseJson } from '../../actors/json-text.ts';
 import type { ActorRuntime } from '../../actors/runtime.ts';
 import { Failure } from '../../protocol/errors.ts';
 import { jsonKey, jsonOperation } from '../../protocol/schemas/json-key.ts';
@@ -98,9 +99,9 @@ function textAt(text: string, path: string): string {
   if (steps === undefined) {
     throw new Failure('INVALID_REQUEST', { message: 'path must look like $, $.a.b or $.list[0].', param: 'path' });
   }
-  const value = readPath(JSON.parse(text), steps);
+  const value = readPath(parseJson(text), steps);
   if (value === undefined) throw new Failure('KEY_NOT_FOUND', { message: `The value has nothing at ${path}.`, param: 'path' });
-  return JSON.stringify(value);
+  return jsonText(value);
 }
 
 function putReply({ entry, created }: Written): Reply<Endpoints['json.put'], 'ok' | 'created'> {
@@ -123,7 +124,7 @@ function patchReply({ entry, created }: Written): Reply<Endpoints['json.patch'],
 
 /** Which of the three forms of PATCH this is, as a function of the current value (undefined: absent). */
 function patchOf(call: Call<Endpoints['json.patch']>): (value: unknown) => unknown {
-  const { body } = call;
+  const body = call.bodyText === undefined ? call.body : parseJson(call.bodyText, call.body);
   switch (call.mediaType) {
     case 'application/merge-patch+json':
       return (value) => mergePatch(value ?? {}, body);

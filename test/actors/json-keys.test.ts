@@ -226,10 +226,14 @@ describe('patch', () => {
     },
   );
 
-  it('[no silent null] a stored number that cannot be calculated with stops a patch instead of changing', async () => {
-    await put('k', '{"big":1e400,"n":1}');
-    expect(await fails('json.patch', { text: '{"op":"increment","path":"$.n"}' })).toBe('PATCH_FAILED');
-    expect((await get('k')).json).toContain('{"big":1e400,"n":1}');
+  it('[no silent null] a number that cannot be calculated with stays as it was beside what is patched', async () => {
+    await put('k', '{"big":1e400,"id":12345678901234567890,"n":1}');
+    expect((await patch('{"op":"increment","path":"$.n"}')).json).toContain('{"big":1e400,"id":12345678901234567890,"n":2}');
+    for (const path of ['$.big', '$.id']) {
+      expect(await fails('json.patch', { text: JSON.stringify({ op: 'increment', path }) })).toBe('PATCH_FAILED');
+    }
+    expect(await fails('json.patch', { text: '{"op":"increment","path":"$.n","by":12345678901234567890}' })).toBe('INVALID_REQUEST');
+    expect((await get('k')).json).toContain('{"big":1e400,"id":12345678901234567890,"n":2}');
   });
 
   it('[concurrent] a hundred increments at once count to a hundred', async () => {

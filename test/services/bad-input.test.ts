@@ -129,12 +129,36 @@ describe('text that a database cannot hold', () => {
     expect(await raw('POST', '/tables/t', `{${text}:1}`)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
   });
 
-  test('a number beyond every double is kept as it was written, and refused where it would be changed', async () => {
+  test('a number beyond every double is kept as it was written by whatever does not calculate with it', async () => {
+    const read = async (query = '') => {
+      const reply = await easel.fetch(`/v1/data/${artifact.id}/json/huge${query}`, { token: artifact.owner.token });
+      return (/"value":(.*),"updatedAt"/.exec(await reply.text()) ?? [])[1];
+    };
     expect((await raw('PUT', '/json/huge', '[1e999,12345678901234567890]')).status).toBe(201);
-    const reply = await easel.fetch(`/v1/data/${artifact.id}/json/huge`, { token: artifact.owner.token });
-    expect(await reply.text()).toContain('[1e999,12345678901234567890]');
-    const batch = '{"requests":[{"method":"PUT","path":"/json/huge","body":[1e999]}],"atomic":true}';
-    expect(await raw('POST', '/batch', batch)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(await read()).toBe('[1e999,12345678901234567890]');
+    expect([await read('?path=$[1]'), await read('?path=$[0]')]).toEqual(['12345678901234567890', '1e999']);
+    const patches = [
+      ['application/json', '{"op":"append","value":0.12345678901234567890}'],
+      [
+        'application/json-patch+json',
+        '[{"op":"test","path":"/1","value":12345678901234567890},{"op":"add","path":"/-","value":{"n":-1e999}}]',
+      ],
+    ] as const;
+    for (const [type, body] of patches) {
+      const init = { method: 'PATCH', token: artifact.owner.token, headers: { 'content-type': type }, body };
+      expect((await easel.fetch(`/v1/data/${artifact.id}/json/huge`, init)).status).toBe(200);
+    }
+    expect(await read()).toBe('[1e999,12345678901234567890,0.12345678901234567890,{"n":-1e999}]');
+    for (const atomic of [true, false]) {
+      const body = `{"big":1e999,"atomic":${atomic},"id":98765432109876543210}`;
+      const merge =
+        '{"method":"PATCH","path":"/json/huge","headers":{"content-type":"application/merge-patch+json"},"body":{"n":77777777777777777777}}';
+      const requests = `[{"method":"PUT","path":"/json/huge","body":${body}},${merge}]`;
+      expect((await raw('POST', '/batch', `{"requests":${requests},"atomic":${atomic}}`)).status).toBe(200);
+      expect(await read()).toBe(`${body.slice(0, -1)},"n":77777777777777777777}`);
+    }
+    const rows = '{"requests":[{"method":"POST","path":"/tables/t","body":{"a":1e999}}],"atomic":true}';
+    expect(await raw('POST', '/batch', rows)).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     expect((await raw('POST', '/tables/t', '{"a":1e999}')).status).toBe(400);
   });
 });
