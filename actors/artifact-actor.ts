@@ -2,6 +2,7 @@
 import { Failure } from '../protocol/errors.ts';
 import type { ArtifactId } from '../protocol/ids.ts';
 import { BlobsPart } from './blobs-part.ts';
+import { CommentsPart } from './comments-part.ts';
 import type { Backlog, Committing } from './committer.ts';
 import { JsonPart } from './json-part.ts';
 import type { ArtifactBatch, ArtifactImage, ArtifactStore, Change, Clock } from './ports.ts';
@@ -39,6 +40,7 @@ export class ArtifactActor implements Committing {
   readonly json: JsonPart;
   readonly tables: TablesPart;
   readonly blobs: BlobsPart;
+  readonly comments: CommentsPart;
   /** Of the last change in memory. */
   seq: number;
   /** Of the last change that is durable. The output gate is open when the two are equal. */
@@ -69,10 +71,11 @@ export class ArtifactActor implements Committing {
     this.tables.restore(image.tables);
     this.blobs = new BlobsPart({ ledger: this, clock: deps.clock });
     this.blobs.restore(image.blobs);
+    this.comments = new CommentsPart({ ledger: this, clock: deps.clock, store: deps.store });
   }
 
   get residentBytes(): number {
-    return ACTOR_BYTES + this.json.residentBytes + this.tables.residentBytes + this.blobs.residentBytes;
+    return ACTOR_BYTES + this.json.residentBytes + this.tables.residentBytes + this.blobs.residentBytes + this.comments.residentBytes;
   }
 
   /** Nothing is pending and nobody waits: it may leave memory without anybody noticing. */
@@ -210,5 +213,5 @@ export class ArtifactActor implements Committing {
 
 function changeBytes(change: Change): number {
   if (change.kind === 'json.put') return CHANGE_BYTES + change.value.length;
-  return CHANGE_BYTES + (change.kind === 'row.put' ? change.data.length : 0);
+  return CHANGE_BYTES + (change.kind === 'row.put' || change.kind === 'comment.put' ? change.data.length : 0);
 }
