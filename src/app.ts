@@ -20,6 +20,7 @@ import { accountHandlers, createAccount } from './services/accounts.ts';
 import { archiveHandlers } from './services/archive/handlers.ts';
 import { artifactHandlers } from './services/artifacts.ts';
 import { blobHandlers } from './services/blobs/handlers.ts';
+import { commentText } from './services/changes/comment-text.ts';
 import { changeHandlers } from './services/changes/handlers.ts';
 import { ChangeHub } from './services/changes/hub.ts';
 import type { ServiceDeps } from './services/deps.ts';
@@ -122,7 +123,7 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
   });
   const access = new AccessWatch({ ...deps, heads, tokens });
   const identities = new Identities({ sql });
-  const hub = new ChangeHub({ ...deps, access, runtime });
+  const hub = new ChangeHub({ ...deps, access, runtime, commentText });
   const content = new ContentServer({ ...deps, pageSdk });
   const edge = await startEdge({
     settings,
@@ -133,6 +134,7 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
     heads,
     runtime,
     content,
+    sockets: {},
     sql,
     clock,
     metrics,
@@ -185,7 +187,7 @@ function serviceHandlers(
     ...previewLinkHandlers(deps),
     ...pageSdkHandlers(deps),
     ...blobHandlers({ ...deps, runtime }),
-    ...changeHandlers({ ...deps, hub }),
+    ...changeHandlers({ ...deps, hub, commentText }),
     ...jsonKeyHandlers({ runtime }),
     ...tableHandlers({ runtime, sql: deps.sql }),
     ...byFilterHandlers({ runtime, reads: deps.reads }),

@@ -1,8 +1,8 @@
 /** What a follower of changes is told: one text for each thing that changed, whether it comes from the actor or from the store. */
 import { isReserved } from '../../../actors/json-part.ts';
-import type { Change } from '../../../actors/ports.ts';
+import type { Change, StoredComment } from '../../../actors/ports.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
-import type { ChangeType } from '../../../protocol/schemas/change.ts';
+import type { ChangeKind, ChangeType } from '../../../protocol/schemas/change.ts';
 import { dateTime } from '../artifact-rows.ts';
 
 export interface ChangeEvent {
@@ -17,8 +17,8 @@ export interface ChangeEvent {
 /** A change as both sources know it. `data` is JSON text; null where it is left out. */
 export interface ChangedThing {
   readonly seq: number;
-  readonly kind: Change['kind'];
-  /** The key, the table's name, or the blob's id. */
+  readonly kind: ChangeKind;
+  /** The key, the name of the table or document, or the id of the blob or comment. */
   readonly name: string;
   readonly rowId: string | null;
   readonly data: string | null;
@@ -26,6 +26,9 @@ export interface ChangedThing {
   /** Of a row, whose data do not say it. */
   readonly createdAtMs?: number;
 }
+
+/** A comment as everybody is told of it, as JSON text. */
+export type CommentText = (stored: StoredComment) => string;
 
 /** What a table and a blob are described by, as JSON text. */
 export function tableText(rowCount: number, schema: string | null): string {
@@ -45,38 +48,80 @@ export function eventOf(thing: ChangedThing): ChangeEvent {
   return { seq, type, reserved: type === 'json' && isReserved(name), json: json.replace(/[\r\n]+/g, ' ') };
 }
 
-/** Undefined for what this stream does not tell of. */
-export function thingOf(change: Change): ChangedThing | undefined {
-  const { seq, kind } = change;
-  switch (change.kind) {
+/** What one commit tells: of a document, which changes many times a second, only the last. */
+export function eventsOf(changes: readonly Change[], types: ReadonlySet<ChangeType>, commentText: CommentText): ChangeEvent[] {
+  const lastOf = new Map<string, number>();
+  for (const change of changes) if (change.kind === 'doc.update') lastOf.set(change.doc, change.seq);
+  const events: ChangeEvent[] = [];
+  for (const change of changes) {
+    const type = typeOfChange(change);
+    if (type === undefined || !types.has(type)) continue;
+    if (change.kind === 'doc.update' && lastOf.get(change.doc) !== change.seq) continue;
+    const thing = thingOf(change, commentText);
+    if (thing !== undefined) events.push(eventOf(thing));
+  }
+  return events;
+}
+
+/** Undefined for what nobody is told of. */
+export function typeOfChange({ kind }: Change): ChangeType | undefined {
+  switch (kind) {
     case 'json.put':
-      return { seq, kind, name: change.key, rowId: null, data: change.value, atMs: change.updatedAtMs };
     case 'json.delete':
-      return { seq, kind, name: change.key, rowId: null, data: null, atMs: change.atMs };
+      return 'json';
     case 'table.put':
-      return { seq, kind, name: change.table, rowId: null, data: tableText(change.rowCount, change.schema), atMs: change.updatedAtMs };
     case 'table.drop':
-      return { seq, kind, name: change.table, rowId: null, data: null, atMs: change.atMs };
     case 'row.put':
-      return {
-        seq,
-        kind,
-        name: change.table,
-        rowId: change.rowId,
-        data: change.data,
-        atMs: change.updatedAtMs,
-        createdAtMs: change.createdAtMs,
-      };
     case 'row.delete':
-      return { seq, kind, name: change.table, rowId: change.rowId, data: null, atMs: change.atMs };
+      return 'tables';
     case 'blob.put':
-      return { seq, kind, name: change.blobId, rowId: null, data: blobText(change), atMs: change.createdAtMs };
     case 'blob.delete':
-      return { seq, kind, name: change.blobId, rowId: null, data: null, atMs: change.atMs };
-    case 'doc.update':
-    case 'doc.drop':
+      return 'blobs';
     case 'comment.put':
     case 'comment.delete':
+      return 'comments';
+    case 'doc.update':
+    case 'doc.drop':
+      return 'documents';
+    case 'comments.config':
+      return undefined;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function thingOf(change: Change, commentText: CommentText): ChangedThing | undefined {
+  const { seq } = change;
+  switch (change.kind) {
+    case 'json.put':
+      return { seq, kind: change.kind, name: change.key, rowId: null, data: change.value, atMs: change.updatedAtMs };
+    case 'json.delete':
+      return deleted(seq, change.kind, change.key, change.atMs);
+    case 'table.put': {
+      const data = tableText(change.rowCount, change.schema);
+      return { seq, kind: change.kind, name: change.table, rowId: null, data, atMs: change.updatedAtMs };
+    }
+    case 'table.drop':
+      return deleted(seq, change.kind, change.table, change.atMs);
+    case 'row.put': {
+      const { kind, table: name, rowId, data, updatedAtMs: atMs, createdAtMs } = change;
+      return { seq, kind, name, rowId, data, atMs, createdAtMs };
+    }
+    case 'row.delete':
+      return { ...deleted(seq, change.kind, change.table, change.atMs), rowId: change.rowId };
+    case 'blob.put':
+      return { seq, kind: change.kind, name: change.blobId, rowId: null, data: blobText(change), atMs: change.createdAtMs };
+    case 'blob.delete':
+      return deleted(seq, change.kind, change.blobId, change.atMs);
+    case 'comment.put': {
+      const { commentId: id, cause, updatedAtMs } = change;
+      return { seq, kind: `comment:${cause}`, name: id, rowId: null, data: commentText({ ...change, id }), atMs: updatedAtMs };
+    }
+    case 'comment.delete':
+      return deleted(seq, 'comment:deleted', change.commentId, change.atMs);
+    case 'doc.update':
+    case 'doc.drop':
+      return deleted(seq, change.kind, change.doc, change.atMs);
     case 'comments.config':
       return undefined;
     default:
@@ -84,19 +129,37 @@ export function thingOf(change: Change): ChangedThing | undefined {
   }
 }
 
-function typeOf(kind: Change['kind']): ChangeType {
+function deleted(seq: number, kind: ChangeKind, name: string, atMs: number): ChangedThing {
+  return { seq, kind, name, rowId: null, data: null, atMs };
+}
+
+function typeOf(kind: ChangeKind): ChangeType {
   if (kind.startsWith('json.')) return 'json';
-  return kind.startsWith('blob.') ? 'blobs' : 'tables';
+  if (kind.startsWith('blob.')) return 'blobs';
+  if (kind.startsWith('comment:')) return 'comments';
+  return kind.startsWith('doc.') ? 'documents' : 'tables';
 }
 
 function nameText(type: ChangeType, { name, rowId }: ChangedThing): string {
   if (type === 'json') return `"key":${JSON.stringify(name)},`;
-  if (type === 'blobs') return `"id":${JSON.stringify(name)},`;
+  if (type === 'blobs' || type === 'comments') return `"id":${JSON.stringify(name)},`;
+  if (type === 'documents') return `"name":${JSON.stringify(name)},`;
   return `"table":${JSON.stringify(name)},${rowId === null ? '' : `"id":${JSON.stringify(rowId)},`}`;
 }
 
+/** Kinds that say all by their name: deletions, and documents, whose content comes over their own socket. */
+const WITHOUT_DATA: ReadonlySet<ChangeKind> = new Set([
+  'json.delete',
+  'table.drop',
+  'row.delete',
+  'blob.delete',
+  'comment:deleted',
+  'doc.update',
+  'doc.drop',
+]);
+
 function dataText({ kind, data }: ChangedThing): string {
-  if (kind.endsWith('.delete') || kind.endsWith('.drop')) return '';
+  if (WITHOUT_DATA.has(kind)) return '';
   const fits = data !== null && Buffer.byteLength(data) <= LIMITS.changeValueBytesMax;
   return fits ? `"data":${data},` : '"truncated":true,';
 }

@@ -1,30 +1,54 @@
 /**
- * One open stream of changes. It holds no queue: what it could not send it reads again from the store, where a thing that changed
- * ten times is there once.
+ * One reader of changes, over whatever it is told by. It holds no queue: what it could not send it reads again from the store, where a
+ * thing that changed ten times is there once.
  */
 import { Failure } from '../../../protocol/errors.ts';
-import type { ReplySink } from '../../edge/reply-stream.ts';
-import { type ChangeEvent, eventOf } from './events.ts';
-import type { ChangesRead, ChangesWanted } from './store.ts';
+import type { ChangeEvent } from './events.ts';
+import type { ChangesRead } from './store.ts';
 
 /** Read at once for a follower that is behind. */
-const PAGE_EVENTS = 200;
-/** Of the browser, before it comes back. */
-const RETRY_MS = 2000;
+export const PAGE_EVENTS = 200;
 /** Heartbeats without anything leaving for the client. */
 const STALLED_BEATS_MAX = 4;
 
+/** `queued`: taken, but stop until it has drained. `skipped`: not taken; it must be sent again. */
+export type Taken = 'sent' | 'queued' | 'skipped';
+
+/** The client, as its protocol speaks to it. */
+export interface Outlet {
+  /** What follows is after `seq`; `headSeq` is the last change of the artifact. */
+  begin(seq: number, headSeq: number): Taken;
+  /** What was deleted is not known any more: everything must be read again, and what follows is after `seq`. */
+  reset(seq: number): Taken;
+  event(event: ChangeEvent): Taken;
+  /** A sign of life, where the protocol has none of its own. */
+  beat?(): Taken;
+  /** The client comes back by itself, and is then told whether it may. */
+  end(): void;
+  /** The store could not be read, or there is no such artifact any more. */
+  fail(error: unknown): void;
+}
+
 export interface FollowerDeps {
-  readonly wanted: Pick<ChangesWanted, 'types'>;
-  readonly read: (wanted: Pick<ChangesWanted, 'sinceSeq' | 'types' | 'reserved' | 'limit'>) => Promise<ChangesRead | null>;
+  readonly outlet: Outlet;
+  /** The events of the wanted types after a seq, at most `PAGE_EVENTS`. Null where there is no such artifact. */
+  readonly read: (sinceSeq: number, reserved: boolean) => Promise<EventsRead | null>;
   /** Where the client left off; undefined: from now on. */
   readonly sinceSeq: number | undefined;
+  /** A change that the artifact is known to have had. */
+  readonly knownSeq: number;
   readonly onClosed: () => void;
 }
 
-export interface Committed {
+export interface EventsRead extends Pick<ChangesRead, 'hasMore' | 'headSeq' | 'trimmedSeq'> {
   /** In the order of their seq. */
   readonly events: readonly ChangeEvent[];
+}
+
+export interface Committed {
+  /** Of the wanted types, in the order of their seq. */
+  readonly events: readonly ChangeEvent[];
+  /** Nothing of the wanted types lies between this seq and the first event. */
   readonly firstSeq: number;
   readonly lastSeq: number;
 }
@@ -36,40 +60,37 @@ export class Follower {
   /** Whether it is told of keys that begin with `_`. */
   reserved: boolean;
   readonly #deps: FollowerDeps;
-  readonly #sink: ReplySink;
   #state: State = 'reading';
   /** Everything up to here was sent, or is not for this follower. */
   #sentSeq = 0;
   /** The last change that it has heard of. */
-  #knownSeq = 0;
+  #knownSeq: number;
   #stalledBeats = 0;
 
-  constructor(sink: ReplySink, reserved: boolean, deps: FollowerDeps) {
-    this.#sink = sink;
+  constructor(reserved: boolean, deps: FollowerDeps) {
     this.reserved = reserved;
     this.#deps = deps;
-    sink.onClose(() => this.#closed());
-    sink.onDrain(() => this.#drained());
+    this.#knownSeq = deps.knownSeq;
   }
 
-  /** Says hello and sends what was missed. Call after it has been made known to whoever tells it of commits. */
+  /** Begins and sends what was missed. Call after it has been made known to whoever tells it of commits. */
   async start(): Promise<void> {
-    const { sinceSeq } = this.#deps;
+    const { sinceSeq, outlet } = this.#deps;
     await this.#reading(async () => {
-      const state = await this.#page(sinceSeq ?? Number.MAX_SAFE_INTEGER);
-      this.#sentSeq = sinceSeq ?? state.headSeq;
-      this.#send(`retry: ${RETRY_MS}\nid: ${this.#sentSeq}\nevent: hello\ndata: {"seq":${state.headSeq}}\n\n`);
+      const page = await this.#page(sinceSeq ?? Number.MAX_SAFE_INTEGER);
+      if (this.#state === 'closed') return;
+      this.#sentSeq = sinceSeq ?? page.headSeq;
+      this.#took(outlet.begin(this.#sentSeq, page.headSeq));
       if (sinceSeq === undefined) return;
-      if (mustReset(sinceSeq, state)) {
-        this.#sentSeq = state.headSeq;
-        this.#send(`id: ${state.headSeq}\nevent: reset\ndata: {"seq":${state.headSeq}}\n\n`);
+      if (mustReset(sinceSeq, page)) {
+        this.#sentSeq = page.headSeq;
+        this.#took(outlet.reset(page.headSeq));
       } else {
-        this.#sendPage(state);
+        this.#sendPage(page);
       }
     });
   }
 
-  /** All changes from `firstSeq` to `lastSeq`; those that no stream tells of have no event. */
   committed({ events, firstSeq, lastSeq }: Committed): void {
     this.#knownSeq = Math.max(this.#knownSeq, lastSeq);
     if (this.#state !== 'live') return;
@@ -77,36 +98,41 @@ export class Follower {
     else if (this.#sendEvents(events)) this.#sentSeq = Math.max(this.#sentSeq, lastSeq);
   }
 
-  /** A sign of life. `headSeq` is what the store has: something may have been committed of which nobody told. */
-  beat(headSeq: number | undefined): void {
-    if (headSeq !== undefined) this.#knownSeq = Math.max(this.#knownSeq, headSeq);
+  /** The artifact has had this change, of which nobody told. */
+  missed(seq: number): void {
+    this.#knownSeq = Math.max(this.#knownSeq, seq);
+    this.#settle();
+  }
+
+  beat(): void {
     if (this.#state === 'blocked') {
       this.#stalledBeats += 1;
-      if (this.#stalledBeats >= STALLED_BEATS_MAX) this.close();
+      if (this.#stalledBeats >= STALLED_BEATS_MAX) this.end();
     } else if (this.#state === 'live') {
-      this.#send(':\n\n');
-      this.#settle();
+      this.#took(this.#deps.outlet.beat?.() ?? 'sent');
     }
   }
 
-  /** The client comes back by itself, and is then told whether it may. */
-  close(): void {
-    if (this.#state === 'closed') return;
-    this.#sink.end();
-    this.#closed();
-  }
-
-  #closed(): void {
-    if (this.#state === 'closed') return;
-    this.#state = 'closed';
-    this.#deps.onClosed();
-  }
-
-  #drained(): void {
+  /** What the client was sent has left. */
+  drained(): void {
     if (this.#state !== 'blocked') return;
     this.#stalledBeats = 0;
     this.#state = 'live';
     this.#settle();
+  }
+
+  /** The client is told to come back. */
+  end(): void {
+    if (this.#state === 'closed') return;
+    this.#deps.outlet.end();
+    this.close();
+  }
+
+  /** The client has gone, or wants no more. */
+  close(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#deps.onClosed();
   }
 
   /** Goes on reading where it is behind. */
@@ -123,9 +149,10 @@ export class Follower {
     try {
       await run();
     } catch (error) {
+      if (this.#closedMeanwhile()) return;
       // Whatever it is (the artifact is gone, the database is), coming back is how the client learns.
-      this.#sink.fail(error instanceof Failure ? error : new Error('Changes could not be read', { cause: error }));
-      this.#closed();
+      this.#deps.outlet.fail(error instanceof Failure ? error : new Error('Changes could not be read', { cause: error }));
+      this.close();
       return;
     }
     // `run` may have ended anything but this state.
@@ -133,16 +160,19 @@ export class Follower {
     this.#settle();
   }
 
-  async #page(sinceSeq: number): Promise<ChangesRead> {
-    const { types } = this.#deps.wanted;
-    const read = await this.#deps.read({ sinceSeq, types, reserved: this.reserved, limit: PAGE_EVENTS });
+  #closedMeanwhile(): boolean {
+    return this.#state === 'closed';
+  }
+
+  async #page(sinceSeq: number): Promise<EventsRead> {
+    const read = await this.#deps.read(sinceSeq, this.reserved);
     if (read === null) throw new Failure('ARTIFACT_NOT_FOUND');
     return read;
   }
 
-  #sendPage({ things, hasMore, headSeq }: ChangesRead): void {
+  #sendPage({ events, hasMore, headSeq }: EventsRead): void {
     this.#knownSeq = Math.max(this.#knownSeq, headSeq);
-    const all = this.#sendEvents(things.map(eventOf));
+    const all = this.#sendEvents(events);
     // What is not in the page up to the end of the snapshot is not for this follower.
     if (all && !hasMore) this.#sentSeq = Math.max(this.#sentSeq, headSeq);
   }
@@ -150,20 +180,20 @@ export class Follower {
   /** False where the client did not take them all. */
   #sendEvents(events: readonly ChangeEvent[]): boolean {
     for (const event of events) {
+      if (this.#state === 'closed' || this.#state === 'blocked') return false;
       if (event.seq <= this.#sentSeq) continue;
-      const isWanted = this.#deps.wanted.types.includes(event.type) && (this.reserved || !event.reserved);
-      const goesOn = !isWanted || this.#send(`id: ${event.seq}\nevent: change\ndata: ${event.json}\n\n`);
+      if (this.reserved || !event.reserved) {
+        const taken = this.#deps.outlet.event(event);
+        this.#took(taken);
+        if (taken === 'skipped') return false;
+      }
       this.#sentSeq = event.seq;
-      if (!goesOn) return false;
     }
-    return true;
+    return this.#state !== 'blocked';
   }
 
-  #send(text: string): boolean {
-    if (this.#state === 'closed') return false;
-    if (this.#sink.write(text)) return this.#state !== 'blocked';
-    this.#state = 'blocked';
-    return false;
+  #took(taken: Taken): void {
+    if (taken !== 'sent' && this.#state !== 'closed') this.#state = 'blocked';
   }
 }
 

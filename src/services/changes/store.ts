@@ -3,7 +3,7 @@ import type { ArtifactId } from '../../../protocol/ids.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { ChangeType } from '../../../protocol/schemas/change.ts';
 import type { Queries } from '../deps.ts';
-import { blobText, type ChangedThing, tableText } from './events.ts';
+import { blobText, type ChangedThing, type CommentText, tableText } from './events.ts';
 
 export interface ChangesWanted {
   readonly sinceSeq: number;
@@ -29,7 +29,7 @@ interface Row {
   readonly head_seq: number;
   readonly trimmed_seq: number;
   readonly seq: number | null;
-  readonly kind: ChangedThing['kind'];
+  readonly kind: ChangedThing['kind'] | 'comment.put' | 'comment.delete';
   readonly name: string;
   readonly row_id: string | null;
   readonly data: string | null;
@@ -41,11 +41,18 @@ interface Row {
 }
 
 /** One snapshot. Null where there is no such artifact. */
-export async function readChanges(sql: Queries, id: ArtifactId, wanted: ChangesWanted): Promise<ChangesRead | null> {
+export async function readChanges(
+  sql: Queries,
+  id: ArtifactId,
+  wanted: ChangesWanted,
+  commentText: CommentText,
+): Promise<ChangesRead | null> {
   const sources = [
     ...(wanted.types.includes('json') ? [keys(sql, id, wanted)] : []),
     ...(wanted.types.includes('tables') ? [tables(sql, id, wanted), rows(sql, id, wanted)] : []),
     ...(wanted.types.includes('blobs') ? [blobs(sql, id, wanted)] : []),
+    ...(wanted.types.includes('comments') ? [comments(sql, id, wanted)] : []),
+    ...(wanted.types.includes('documents') ? [documents(sql, id, wanted)] : []),
     tombstones(sql, id, wanted),
   ];
   const all = sources.reduce((sum, source) => sql`${sum} union all ${source}`);
@@ -55,7 +62,7 @@ export async function readChanges(sql: Queries, id: ArtifactId, wanted: ChangesW
     where a.id = ${id} order by c.seq`;
   const [first] = found;
   if (first === undefined) return null;
-  const things = found.filter((row) => row.seq !== null).map(thingOfRow);
+  const things = found.filter((row) => row.seq !== null).map((row) => thingOfRow(row, commentText));
   return {
     things: things.slice(0, wanted.limit),
     hasMore: things.length > wanted.limit,
@@ -70,9 +77,17 @@ export async function readHeadSeqs(sql: Queries, ids: readonly ArtifactId[]): Pr
   return new Map(found.map(({ id, seq }) => [id, seq]));
 }
 
-function thingOfRow(row: Row): ChangedThing {
+function thingOfRow(row: Row, commentText: CommentText): ChangedThing {
   const { kind, name, at_ms: atMs, row_id: rowId } = row;
-  const at = { seq: row.seq ?? 0, kind, name, rowId, atMs };
+  const seq = row.seq ?? 0;
+  if (kind === 'comment.delete') return { seq, kind: 'comment:deleted', name, rowId, atMs, data: null };
+  if (kind === 'comment.put') {
+    const createdAtMs = row.created_at_ms ?? atMs;
+    const data = commentText({ id: name, data: row.data ?? '{}', seq, createdAtMs, updatedAtMs: atMs });
+    // What happened to it in between is not known any more.
+    return { seq, kind: createdAtMs === atMs ? 'comment:added' : 'comment:updated', name, rowId, atMs, data };
+  }
+  const at = { seq, kind, name, rowId, atMs };
   if (kind === 'table.put') return { ...at, data: tableText(row.row_count ?? 0, row.data) };
   if (kind === 'blob.put') {
     const blob = { filename: row.data ?? '', mimeType: row.mime_type ?? '', sizeBytes: row.size_bytes ?? 0, createdAtMs: atMs };
@@ -112,11 +127,25 @@ function blobs(sql: Queries, id: ArtifactId, { sinceSeq, limit }: ChangesWanted)
     from blob where artifact_id = ${id} and seq > ${sinceSeq} order by seq limit ${limit + 1})`;
 }
 
+function comments(sql: Queries, id: ArtifactId, { sinceSeq, limit }: ChangesWanted) {
+  return sql`(
+    select seq, 'comment.put', id, null, data::text, updated_at_ms, null::int, null, null::bigint, created_at_ms
+    from comment where artifact_id = ${id} and seq > ${sinceSeq} order by seq limit ${limit + 1})`;
+}
+
+function documents(sql: Queries, id: ArtifactId, { sinceSeq, limit }: ChangesWanted) {
+  return sql`(
+    select seq, 'doc.update', name, null, null, updated_at_ms, null::int, null, null::bigint, null::bigint
+    from document where artifact_id = ${id} and seq > ${sinceSeq} order by seq limit ${limit + 1})`;
+}
+
 function tombstones(sql: Queries, id: ArtifactId, { sinceSeq, types, reserved, limit }: ChangesWanted) {
   const kinds = [
     ...(types.includes('json') ? ['json.delete'] : []),
     ...(types.includes('tables') ? ['row.delete', 'table.drop'] : []),
     ...(types.includes('blobs') ? ['blob.delete'] : []),
+    ...(types.includes('comments') ? ['comment.delete'] : []),
+    ...(types.includes('documents') ? ['doc.drop'] : []),
   ];
   return sql`(
     select seq, kind, name, row_id, null, at_ms, null::int, null, null::bigint, null::bigint
