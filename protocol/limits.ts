@@ -39,7 +39,7 @@ export const LIMITS = {
   rowBytesMax: 100 * KB,
   insertRowsMax: 500,
   insertBodyBytesMax: 8 * MB,
-  // One change by filter is one turn and one commit: TOO_MANY_ROWS, and nothing is changed
+  // One change by filter is planned as a whole: TOO_MANY_ROWS, and nothing is changed
   rowsByFilterMax: 10_000,
   rowsByFilterBytesMax: 16 * MB,
   // A schema: INVALID_REQUEST
@@ -137,6 +137,29 @@ export const LIMITS = {
   // A mail that could not be sent is tried so often, and kept for so long once it was sent or given up
   mailAttemptsMax: 8,
   mailRetentionDays: 30,
+  // One frame of a client of …/channels; a longer one closes the socket
+  channelFrameBytesMax: 64 * KB,
+  // Bytes that may wait for a client of …/channels before it is left out and catches up
+  channelBacklogBytesMax: MB,
+  // What one client may send in a second, and at once: RATE_LIMITED in an error frame, and the frame is dropped
+  channelFramesPerSecond: 100,
+  channelFramesBurst: 200,
+  channelSubscribesPerSecond: 5,
+  channelSubscribesBurst: 30,
+  broadcastsPerSecond: 20,
+  broadcastsBurst: 40,
+  // Of all clients of one artifact together
+  artifactBroadcastsPerSecond: 500,
+  // A message of one client to the others, its `data` as JSON: VALUE_TOO_LARGE
+  broadcastBytesMax: 16 * KB,
+  broadcastEventCharsMax: 64,
+  // What a client shows of itself as JSON, and all of an artifact together: VALUE_TOO_LARGE
+  presenceStateBytesMax: 4 * KB,
+  presenceStatesCharsMax: MB,
+  // Changes of presence that leave in one frame; the rest goes with the next
+  presenceFrameCharsMax: 64 * KB,
+  // People named by GET …/presence; the count is of all
+  presencePeopleMax: 1000,
   // contract.md §0: INVALID_REQUEST over the maximum, never cut
   pageDefault: 50,
   pageMax: 100,
@@ -157,8 +180,19 @@ export const LIMITS = {
   documentBytesMax: 50 * MB,
   // One update of a document: DOCUMENT_TOO_LARGE; in a larger frame the connection is closed
   updateBytesMax: 8 * MB,
+  // What a document weighs in memory beside its bytes, and what each update costs: DOCUMENT_TOO_LARGE
+  documentStructsMax: 1_000_000,
+  documentClientsMax: 50_000,
+  subdocumentsMax: 1000,
+  // Updates that wait for others to come first: INVALID_UPDATE
+  documentPendingBytesMax: 256 * KB,
   // What one client says of itself beside a document: more is not taken
   awarenessStateBytesMax: 16 * KB,
+  // Of one connection whose frames say who is there: what may wait until that is decided, and how long; then it is closed
+  preAuthBytesMax: 256 * KB,
+  preAuthMessagesMax: 100,
+  preAuthDeadlineMs: 10_000,
+  documentsPerSocketMax: 100,
   nameCharsMax: 200,
   tokensPerUserMax: 100,
 } as const;
