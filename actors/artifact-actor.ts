@@ -4,8 +4,9 @@ import type { ArtifactId } from '../protocol/ids.ts';
 import { BlobsPart } from './blobs-part.ts';
 import { CommentsPart } from './comments-part.ts';
 import type { Backlog, Committing } from './committer.ts';
+import { DocumentsPart } from './documents-part.ts';
 import { JsonPart } from './json-part.ts';
-import type { ArtifactBatch, ArtifactImage, ArtifactStore, Change, Clock } from './ports.ts';
+import type { ArtifactBatch, ArtifactImage, ArtifactStore, Change, Clock, DocumentUpkeep } from './ports.ts';
 import { TablesPart } from './tables-part.ts';
 
 /** An answer held back until change `seq` is committed. */
@@ -24,6 +25,8 @@ export interface ActorDeps {
   readonly clock: Clock;
   readonly backlog: Backlog;
   readonly store: ArtifactStore;
+  /** Without it documents are never compacted. */
+  readonly upkeep?: DocumentUpkeep | undefined;
   /** Told of changes once they are durable, in order. Must not throw. */
   readonly onCommitted: (id: ArtifactId, changes: readonly Change[]) => void;
 }
@@ -51,6 +54,9 @@ export class ArtifactActor implements Committing {
   /** What the runtime has entered for it in the memory budget. */
   accountedBytes = 0;
 
+  readonly #deps: ActorDeps;
+  /** Made when they are first asked for: most artifacts have none. */
+  #documents: DocumentsPart | undefined;
   readonly #backlog: Backlog;
   readonly #onCommitted: ActorDeps['onCommitted'];
   #pending: Change[] = [];
@@ -63,6 +69,7 @@ export class ArtifactActor implements Committing {
     this.epoch = image.epoch;
     this.seq = image.seq;
     this.committedSeq = image.seq;
+    this.#deps = deps;
     this.#backlog = deps.backlog;
     this.#onCommitted = deps.onCommitted;
     this.json = new JsonPart({ ledger: this, clock: deps.clock, store: deps.store });
@@ -74,8 +81,22 @@ export class ArtifactActor implements Committing {
     this.comments = new CommentsPart({ ledger: this, clock: deps.clock, store: deps.store });
   }
 
+  get documents(): DocumentsPart {
+    const { clock, store, upkeep } = this.#deps;
+    this.#documents ??= new DocumentsPart({ ledger: this, clock, store, upkeep });
+    return this.#documents;
+  }
+
   get residentBytes(): number {
-    return ACTOR_BYTES + this.json.residentBytes + this.tables.residentBytes + this.blobs.residentBytes + this.comments.residentBytes;
+    const documents = this.#documents?.residentBytes ?? 0;
+    return (
+      ACTOR_BYTES + this.json.residentBytes + this.tables.residentBytes + this.blobs.residentBytes + this.comments.residentBytes + documents
+    );
+  }
+
+  /** At a sweep of the runtime: what nobody uses any more leaves memory. */
+  sweep(): void {
+    this.#documents?.sweep();
   }
 
   /** Nothing is pending and nobody waits: it may leave memory without anybody noticing. */
@@ -161,6 +182,7 @@ export class ArtifactActor implements Committing {
     this.committedSeq = last.seq;
     this.json.trim();
     this.tables.trim();
+    this.#documents?.trim();
     this.#onCommitted(this.id, changes);
     this.#releaseUpTo(last.seq);
   }
@@ -213,5 +235,6 @@ export class ArtifactActor implements Committing {
 
 function changeBytes(change: Change): number {
   if (change.kind === 'json.put') return CHANGE_BYTES + change.value.length;
+  if (change.kind === 'doc.update') return CHANGE_BYTES + change.update.byteLength;
   return CHANGE_BYTES + (change.kind === 'row.put' || change.kind === 'comment.put' ? change.data.length : 0);
 }

@@ -6,11 +6,24 @@ import { ArtifactActor } from './artifact-actor.ts';
 import { Undone } from './atomic.ts';
 import { Backlog, Committer } from './committer.ts';
 import { CallWindow, type Spent } from './limits-part.ts';
-import type { ArtifactImage, ArtifactStore, Change, Clock, JournalStore, Log, Placement, RuntimeMeter, Timer } from './ports.ts';
+import type {
+  ArtifactImage,
+  ArtifactStore,
+  Change,
+  Clock,
+  DocumentUpkeep,
+  JournalStore,
+  Log,
+  Placement,
+  RuntimeMeter,
+  Timer,
+} from './ports.ts';
 
 export interface RuntimeDeps {
   readonly clock: Clock;
   readonly store: ArtifactStore;
+  /** Without it documents are never compacted. */
+  readonly upkeep?: DocumentUpkeep | undefined;
   readonly journal: JournalStore;
   readonly placement: Placement;
   readonly meter: RuntimeMeter;
@@ -275,6 +288,7 @@ export class ActorRuntime {
       clock: this.#clock,
       backlog: this.#backlog,
       store: this.#deps.store,
+      upkeep: this.#deps.upkeep,
       onCommitted: (artifactId, changes) => this.#tell(artifactId, changes),
     });
   }
@@ -408,7 +422,10 @@ export class ActorRuntime {
     this.#makeRoomAbove = this.#deps.memoryBytesMax;
     for (const actor of [...this.#resident.values()]) {
       if (actor.isClean && !actor.isHeld && this.#sweeps - actor.usedAtSweep > SWEEPS_PER_IDLE) void this.#leave(actor);
-      else if (actor.residentBytes !== actor.accountedBytes) this.#account(actor);
+      else {
+        actor.sweep();
+        if (actor.residentBytes !== actor.accountedBytes) this.#account(actor);
+      }
     }
     const nowMs = this.#clock.monotonicMs();
     for (const [id, window] of this.#windows) if (window.isEmpty(nowMs)) this.#windows.delete(id);

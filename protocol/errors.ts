@@ -95,6 +95,7 @@ export const ERRORS = {
   BLOB_NOT_FOUND: { status: 404, message: 'There is no such blob.' },
   COMMENT_NOT_FOUND: { status: 404, message: 'There is no such comment.' },
   ASSIGNEE_NOT_FOUND: { status: 404, message: 'Nobody with access has this id.', hint: 'GET …/comments/_people lists who has.' },
+  DOCUMENT_NOT_FOUND: { status: 404, message: 'There is no such document.', hint: 'The first update makes it.' },
   TOKEN_NOT_FOUND: { status: 404, message: 'You have no such token.' },
   UPLOAD_NOT_FOUND: { status: 404, message: 'There is no such upload.', hint: 'Publish again with files_digest to begin a new one.' },
   PREVIEW_LINK_NOT_FOUND: { status: 404, message: 'There is no such preview link.' },

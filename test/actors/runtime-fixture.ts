@@ -1,7 +1,7 @@
 /** A runtime over a store in memory that a test can hold back or break. */
 
 import { localPlacement } from '../../actors/placement.ts';
-import type { ArtifactBatch, ArtifactImage, BatchOutcome } from '../../actors/ports.ts';
+import type { ArtifactBatch, ArtifactImage, BatchOutcome, StoredDocumentContent } from '../../actors/ports.ts';
 import { ActorRuntime, type RuntimeDeps } from '../../actors/runtime.ts';
 import type { ErrorCode } from '../../protocol/errors.ts';
 import { Failure } from '../../protocol/errors.ts';
@@ -29,12 +29,15 @@ class HeldStore extends MemoryStore {
   readonly commits = new Gate();
   readonly reads = new Gate();
   readonly loads = new Gate();
+  readonly documents = new Gate();
   /** Thrown by the next commit, before or after it has been applied. */
   nextCommitFails: 'before' | 'after' | undefined;
   loadsFail = false;
+  documentsFail = false;
   readonly batches: (readonly ArtifactBatch[])[] = [];
   loadCount = 0;
   readCount = 0;
+  documentReads = 0;
 
   override async commit(batches: readonly ArtifactBatch[]): Promise<readonly BatchOutcome[]> {
     this.batches.push(batches);
@@ -58,6 +61,13 @@ class HeldStore extends MemoryStore {
     this.readCount += 1;
     await this.reads.pass();
     return super.readValue(id, key, seq);
+  }
+
+  override async readDocument(id: ArtifactId, epoch: number, name: string): Promise<StoredDocumentContent | null> {
+    this.documentReads += 1;
+    await this.documents.pass();
+    if (this.documentsFail) throw new Error('connection lost');
+    return super.readDocument(id, epoch, name);
   }
 }
 

@@ -1,0 +1,52 @@
+/** Clients of Yjs beside a runtime over a store in memory. */
+import * as Y from 'yjs';
+import type { ArtifactActor } from '../../actors/artifact-actor.ts';
+import type { DocumentListener, LiveDocument } from '../../actors/live-document.ts';
+import type { ActorRuntime } from '../../actors/runtime.ts';
+import type { ArtifactId } from '../../protocol/ids.ts';
+
+export const DOC = 'notes';
+
+export function inDocument<T>(runtime: ActorRuntime, id: ArtifactId, use: (doc: LiveDocument) => T, name = DOC): T | Promise<T> {
+  return runtime.ask(
+    id,
+    ({ documents }) => use(documents.open(name)),
+    ({ documents }) => documents.prepare(name),
+  );
+}
+
+export function withList<T>(runtime: ActorRuntime, id: ArtifactId, use: (actor: ArtifactActor) => T): T | Promise<T> {
+  return runtime.ask(id, use, ({ documents }) => documents.prepareList());
+}
+
+/** The text `t` of a document as one who comes anew gets it. */
+export async function textOf(runtime: ActorRuntime, id: ArtifactId, name = DOC): Promise<string> {
+  const copy = new Y.Doc();
+  Y.applyUpdate(copy, await inDocument(runtime, id, (doc) => doc.missing(), name));
+  return copy.getText('t').toString();
+}
+
+/** What one change makes of a copy of a client's own. */
+export function change(doc: Y.Doc, make: (doc: Y.Doc) => void): Uint8Array {
+  const before = Y.encodeStateVector(doc);
+  doc.transact(() => make(doc));
+  return Y.encodeStateAsUpdate(doc, before);
+}
+
+/** One who types at the end of the text `t`, and keeps what he has typed. */
+export function typist(runtime: ActorRuntime, id: ArtifactId, name = DOC) {
+  const copy = new Y.Doc();
+  const send = (update: Uint8Array) => inDocument(runtime, id, (doc) => doc.apply(update, null, copy), name);
+  return {
+    copy,
+    send,
+    type: (text: string) => send(change(copy, (doc) => doc.getText('t').insert(doc.getText('t').length, text))),
+  };
+}
+
+/** Keeps what it is told. */
+export function recorder(): DocumentListener & { readonly updates: Uint8Array[]; readonly ends: string[] } {
+  const updates: Uint8Array[] = [];
+  const ends: string[] = [];
+  return { updates, ends, updated: (update) => void updates.push(update), over: (why) => void ends.push(why) };
+}
