@@ -1,6 +1,13 @@
 /** What is written to the wire, decided; nothing of it depends on the request any more. */
 import type { ReplyStream } from './reply-stream.ts';
 
+export interface Upgrade {
+  /** What uWebSockets hands to the handlers of the socket. */
+  readonly userData: object;
+  /** The client has gone before. */
+  abandoned(): void;
+}
+
 export interface Answer {
   readonly status: number;
   readonly type: string | undefined;
@@ -8,6 +15,8 @@ export interface Answer {
   readonly payload: string | Uint8Array | null;
   /** The body where it is made while it is sent; `payload` is null then. */
   readonly stream?: ReplyStream;
+  /** The connection goes on as a WebSocket: nothing else of the answer is written. */
+  readonly upgrade?: Upgrade;
   readonly etag: string | undefined;
   /** Further headers, each as `\r\nName: value`, safe to write as they are. */
   readonly lines: string;

@@ -1,5 +1,5 @@
 /** Takes every request: by its host and path to the API's pipeline or to the content server, and sees that it is answered. */
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import type { ArtifactHead } from '../../actors/access.ts';
 import type { Clock, Log } from '../../actors/ports.ts';
 import type { ActorRuntime } from '../../actors/runtime.ts';
@@ -30,6 +30,7 @@ import { operationHandlers } from './operations.ts';
 import { Pipeline, typesOf } from './pipeline.ts';
 import { Readiness } from './readiness.ts';
 import type { Router } from './router.ts';
+import { SocketDoor, type Sockets } from './socket-door.ts';
 
 /** pino's logger is one. */
 interface EdgeLog extends Log {
@@ -50,6 +51,8 @@ export interface EdgeDeps {
   readonly heads: Heads;
   readonly runtime: DataLimit & Pick<ActorRuntime, 'ask'> & { stats(): RuntimeStats };
   readonly content: ContentDoor;
+  /** What is spoken at the endpoints that are upgraded to WebSockets. */
+  readonly sockets: Sockets;
   readonly sql: Sql;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -70,6 +73,7 @@ const ARTIFACT_OF_PATH = /^\/v1\/data\/(art_[a-z0-9]{24})(?:\/|$)/;
 export class Dispatcher {
   readonly readiness = new Readiness();
   readonly bodies: BodyIntake;
+  readonly sockets: SocketDoor;
   readonly #deps: EdgeDeps;
   readonly #hosts: Hosts;
   readonly #router: Router<Operation>;
@@ -92,6 +96,7 @@ export class Dispatcher {
     this.#router = routeTable({ ...own, ...this.#batchHandlers(), ...deps.handlers }, metrics);
     this.#admission = new Admission({ ...deps, hosts: this.#hosts });
     this.#pipeline = new Pipeline({ ...deps, admission: this.#admission, bodies: this.bodies, hosts: this.#hosts });
+    this.sockets = new SocketDoor({ ...deps, admission: this.#admission, readiness: this.readiness });
     this.#contentMeter = metrics.requests('content');
     this.#unroutedMeter = metrics.requests('unrouted');
     this.#logsEach = deps.log.isLevelEnabled('debug');
@@ -100,10 +105,11 @@ export class Dispatcher {
     metrics.watch('easel_body_bytes_in_flight', 'Bytes of request bodies in memory.', () => this.bodies.bytesInFlight);
   }
 
-  take(response: HttpResponse, request: HttpRequest): void {
+  /** `upgrade`: where it comes with the key of a WebSocket, to a path that speaks over them. */
+  take(response: HttpResponse, request: HttpRequest, upgrade?: us_socket_context_t): void {
     const { clock, settings } = this.#deps;
     this.#open += 1;
-    const taken = { nowMs: clock.nowMs(), startedMs: clock.monotonicMs(), trustProxy: settings.TRUST_PROXY };
+    const taken = { nowMs: clock.nowMs(), startedMs: clock.monotonicMs(), trustProxy: settings.TRUST_PROXY, upgrade };
     const exchange = new Exchange(response, request, taken);
     const progress: Progress = { meter: this.#unroutedMeter, operation: undefined, allow: undefined, closeAfter: false };
     try {
@@ -201,6 +207,7 @@ export class Dispatcher {
       case 'routed':
         progress.operation = found.operation;
         progress.meter = found.operation.meter;
+        if (exchange.isUpgrade && this.sockets.speaks(found.operation.id)) return this.sockets.enter(exchange, found);
         return this.#pipeline.run(exchange, found);
       default:
         return found satisfies never;

@@ -1,9 +1,9 @@
 /** One request and its one answer. The only place, with the sink of a streamed body, that touches uWebSockets' borrowed request and response. */
 
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import type { Pass } from '../../actors/access.ts';
-import type { Answer } from './answer.ts';
+import type { Answer, Upgrade } from './answer.ts';
 import { RequestHeaders } from './headers.ts';
 import type { ReplyStream } from './reply-stream.ts';
 import { requestId } from './request-id.ts';
@@ -15,6 +15,14 @@ const WHOLE_BODY_BYTES_MAX = 128 * 1024;
 /** The client has closed the connection; nobody is there to answer. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
+}
+
+interface Taken {
+  readonly nowMs: number;
+  readonly startedMs: number;
+  readonly trustProxy: boolean;
+  /** Where the path speaks a protocol over WebSockets and the request has a key for it. */
+  readonly upgrade: us_socket_context_t | undefined;
 }
 
 const statusLines = new Map(Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]));
@@ -40,6 +48,7 @@ export class Exchange {
   reservedBytes = 0;
   readonly #response: HttpResponse;
   readonly #trustProxy: boolean;
+  readonly #upgradeContext: us_socket_context_t | undefined;
   #aborted = false;
   #detached = false;
   #address: string | undefined;
@@ -47,9 +56,10 @@ export class Exchange {
   #sink: ResponseSink | undefined;
   #bodyPaused = false;
 
-  constructor(response: HttpResponse, request: HttpRequest, taken: { nowMs: number; startedMs: number; trustProxy: boolean }) {
+  constructor(response: HttpResponse, request: HttpRequest, taken: Taken) {
     this.#response = response;
     this.#trustProxy = taken.trustProxy;
+    this.#upgradeContext = taken.upgrade;
     this.nowMs = taken.nowMs;
     this.startedMs = taken.startedMs;
     this.method = request.getCaseSensitiveMethod();
@@ -61,6 +71,12 @@ export class Exchange {
 
   get aborted(): boolean {
     return this.#aborted;
+  }
+
+  /** It asks for a WebSocket, in the one version that there is. */
+  get isUpgrade(): boolean {
+    if (this.#upgradeContext === undefined) return false;
+    return this.headers.get('upgrade').toLowerCase() === 'websocket' && this.headers.get('sec-websocket-version') === '13';
   }
 
   /** The peer's address; behind a trusted proxy the one that it names last. Empty when it has gone before anybody asked. */
@@ -116,14 +132,21 @@ export class Exchange {
   send(answer: Answer, closeAfter: boolean, onSent: StreamEnd): void {
     // The rest of a body that nobody wants must pass before the connection is of use again.
     this.resumeBody();
-    if (this.#aborted) onSent();
-    else if (this.#detached) this.#response.cork(() => this.#write(answer, closeAfter, onSent));
+    if (this.#aborted) {
+      answer.upgrade?.abandoned();
+      onSent();
+    } else if (this.#detached) this.#response.cork(() => this.#write(answer, closeAfter, onSent));
     else this.#write(answer, closeAfter, onSent);
   }
 
   #write(answer: Answer, closeAfter: boolean, onSent: StreamEnd): void {
     const response = this.#response;
     const { payload } = answer;
+    if (answer.upgrade !== undefined) {
+      this.#upgrade(answer.upgrade);
+      onSent();
+      return;
+    }
     if (answer.status !== 200) response.writeStatus(statusLines.get(answer.status) ?? `${answer.status} Status`);
     // One call carries all headers: each call costs a crossing into C++.
     response.writeHeader('X-Request-Id', this.#headerText(answer));
@@ -141,6 +164,15 @@ export class Exchange {
     else if (this.method === 'HEAD' || answer.status === 204 || answer.status === 304) response.endWithoutBody();
     else response.end('');
     onSent();
+  }
+
+  #upgrade({ userData }: Upgrade): void {
+    const response = this.#response;
+    const { headers } = this;
+    response.writeStatus('101 Switching Protocols');
+    response.writeHeader('X-Request-Id', this.requestId);
+    const [key, protocol, extensions] = ['key', 'protocol', 'extensions'].map((name) => headers.get(`sec-websocket-${name}`));
+    response.upgrade(userData, key ?? '', protocol ?? '', extensions ?? '', this.#upgradeContext as us_socket_context_t);
   }
 
   #headerText(answer: Answer): string {

@@ -1,10 +1,11 @@
 /** The edge: one listener for the API and every page's own origin. */
 import uWS, { type us_listen_socket } from 'uWebSockets.js';
+import { endpoints, type SocketEndpointId } from '../../protocol/table.ts';
 import { Dispatcher, type EdgeDeps } from './dispatcher.ts';
 
 export interface Edge {
   readonly port: number;
-  /** Takes no new connection; those that are open are closed after their next answer. */
+  /** Takes no new connection; those that are open are closed after their next answer, WebSockets at once. */
   stopListening(): void;
   /** Resolves when every request taken has been answered. */
   idle(): Promise<void>;
@@ -32,6 +33,13 @@ export async function startEdge(deps: EdgeDeps): Promise<Edge> {
   if (!bound) throw new PortTaken(`Cannot listen on ${HOST}:${PORT}: another process has the port, or the address is not of this machine.`);
   const port = uWS.us_socket_local_port(bound);
   const dispatcher = new Dispatcher(deps, deps.config(port));
+  for (const id of Object.keys(deps.sockets) as SocketEndpointId[]) {
+    const pattern = endpoints[id].path.replace(/\{(\w+)\}/g, ':$1');
+    app.ws(
+      pattern,
+      dispatcher.sockets.behavior(id, app, (response, request, context) => dispatcher.take(response, request, context)),
+    );
+  }
   app.any('/*', (response, request) => dispatcher.take(response, request));
   dispatcher.readiness.state = 'serving';
   return {
@@ -41,6 +49,7 @@ export async function startEdge(deps: EdgeDeps): Promise<Edge> {
       dispatcher.readiness.state = 'draining';
       uWS.us_listen_socket_close(bound);
       dispatcher.stopStreams();
+      dispatcher.sockets.closeAll();
     },
     idle: () => dispatcher.idle(),
     close() {

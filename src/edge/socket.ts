@@ -14,6 +14,8 @@ export interface Link {
   unsubscribe(topic: string): void;
   /** To every other link that has subscribed to the topic. */
   publish(topic: string, frame: Uint8Array | string): void;
+  /** The same, and to this one too where it has subscribed. */
+  broadcast(topic: string, frame: Uint8Array | string): void;
   /** What was sent before leaves first. Codes: `protocol/close-codes.ts`. */
   close(code: number, reason: string): void;
 }
@@ -47,5 +49,7 @@ export interface SocketProtocol {
   readonly messageBytesMax: number;
   /** Bytes that may wait for a peer; what is published beyond is skipped for it. */
   readonly highWaterBytes: number;
+  /** Last before the upgrade, while a refusal can still be answered: throws or rejects with a Failure. */
+  admit?(call: SocketCall): void | Promise<void>;
   open(link: Link, call: SocketCall): SocketSession;
 }

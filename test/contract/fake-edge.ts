@@ -10,6 +10,7 @@ import type { ContentDoor } from '../../src/edge/content-door.ts';
 import type { EdgeDeps, ServiceHandlers } from '../../src/edge/dispatcher.ts';
 import type { Spent } from '../../src/edge/limits.ts';
 import { type Edge, startEdge } from '../../src/edge/server.ts';
+import type { Sockets } from '../../src/edge/socket-door.ts';
 import { Metrics } from '../../src/metrics.ts';
 import type { Sql } from '../../src/storage/sql.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -82,6 +83,7 @@ interface FakeOptions {
   readonly content?: ContentDoor;
   readonly sql?: Sql;
   readonly settings?: Readonly<Record<string, string>>;
+  readonly sockets?: Sockets;
   /** What the edge looks up is found in the database, not in memory: never in the same turn. */
   readonly lookUp?: () => Promise<void>;
 }
@@ -129,6 +131,7 @@ export async function startFakeEdge(options: FakeOptions = {}): Promise<FakeEdge
       handle: (request) => ({ status: 200, headers: [['Content-Type', 'text/plain']], body: `page ${request.slug}${request.path}` }),
       pass: () => null,
     },
+    sockets: options.sockets ?? {},
     sql: options.sql ?? unusedSql,
     clock,
     metrics,
