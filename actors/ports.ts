@@ -248,6 +248,23 @@ export interface ArtifactStore {
   readComments(artifactId: ArtifactId, epoch: number): Promise<StoredComments | null>;
 }
 
+/** What a compaction of a document has left. */
+export interface Compacted {
+  /** Of the snapshot that it wrote. */
+  readonly snapshotBytes: number;
+  /** Updates that it merged, and their bytes. */
+  readonly updates: number;
+  readonly updateBytes: number;
+  /** By which less is stored now; below 0 where it is more. */
+  readonly freedBytes: number;
+}
+
+/** Merges the log of a document into its snapshot, beside the actor's turns. */
+export interface DocumentUpkeep {
+  /** Of what is committed. Null where there was nothing to merge, or it failed, which changes nothing. Never rejects. */
+  compact(artifactId: ArtifactId, name: string): Promise<Compacted | null>;
+}
+
 /** Where an artifact's actor lives. */
 export type Location = { readonly here: true } | { readonly here: false; readonly address: string };
 
