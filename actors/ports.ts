@@ -274,23 +274,6 @@ export interface Placement {
   claim(artifactId: ArtifactId): boolean | Promise<boolean>;
   /** Called after an actor has left memory. */
   release(artifactId: ArtifactId): void;
-/** What a compaction of a document has left. */
-export interface Compacted {
-  /** Of the snapshot that it wrote. */
-  readonly snapshotBytes: number;
-  /** Updates that it merged, and their bytes. */
-  readonly updates: number;
-  readonly updateBytes: number;
-  /** By which less is stored now; below 0 where it is more. */
-  readonly freedBytes: number;
-}
-
-/** Merges the log of a document into its snapshot, beside the actor's turns. */
-export interface DocumentUpkeep {
-  /** Of what is committed. Null where there was nothing to merge, or it failed, which changes nothing. Never rejects. */
-  compact(artifactId: ArtifactId, name: string): Promise<Compacted | null>;
-}
-
   /** Whether this node may still answer for its actors; checked at every turn. */
   holds(): boolean;
   onLost(listener: (artifactId: ArtifactId) => void): void;
