@@ -1,34 +1,40 @@
 /** The tables of an artifact in its zip: as lines of JSON, which an import reads, and as CSV. */
-
-import { Failure } from '../../../protocol/errors.ts';
-import type { ArtifactId } from '../../../protocol/ids.ts';
-import type { Sql } from '../../storage/sql.ts';
-import type { Queries } from '../deps.ts';
-import { csvExport, exportColumns, ndjsonExport, type RunRead } from '../tables/export.ts';
-import { csvEntry, type Manifest, rowsEntry } from './manifest.ts';
+import { csvColumns, csvLine } from '../tables/csv.ts';
+import { csvEntry, rowsEntry } from './manifest.ts';
+import type { Snapshot, SnapshotTable } from './snapshot.ts';
 import type { ZipEntry } from './zip-writer.ts';
 
-export type ExportedTable = Manifest['tables'][number];
+const CSV_BYTES = 64 * 1024;
+const NEWLINE = 0x0a;
 
-export function readTables(sql: Queries, id: ArtifactId): Promise<ExportedTable[]> {
-  return sql<ExportedTable[]>`
-    select name, schema, created_at_ms, updated_at_ms from data_table where artifact_id = ${id} order by name`;
+export function* tableEntries(snapshot: Snapshot, table: SnapshotTable): Generator<ZipEntry> {
+  yield { name: rowsEntry(table.name), chunks: snapshot.read(table.section) };
+  if (table.fields !== undefined) yield { name: csvEntry(table.name), chunks: csvOf(snapshot, table, table.fields) };
 }
 
-/** Rows that are inserted meanwhile may or may not be among them; none is there twice. */
-export async function* tableEntries(sql: Sql, artifactId: ArtifactId, { name, schema }: ExportedTable): AsyncGenerator<ZipEntry> {
-  const scope = { artifactId, table: name, schema };
-  // Past the bounds of queries of a page: the owner wants all of it, however long it takes.
-  const run: RunRead = (read) => read(sql);
-  yield { name: rowsEntry(name), chunks: encoded(ndjsonExport(run, scope)) };
-  const columns = await exportColumns(run, scope).catch((error) => {
-    // More different fields than a CSV can have.
-    if (error instanceof Failure) return undefined;
-    throw error;
-  });
-  if (columns !== undefined) yield { name: csvEntry(name), chunks: encoded(csvExport(run, scope, columns)) };
+async function* csvOf(snapshot: Snapshot, { schema, section }: SnapshotTable, fields: readonly string[]): AsyncGenerator<Uint8Array> {
+  const columns = csvColumns(schema, fields);
+  let text = csvLine(columns);
+  for await (const line of linesOf(snapshot.read(section))) {
+    const row = JSON.parse(line);
+    text += csvLine(columns.map((name) => (Object.hasOwn(row, name) ? row[name] : undefined)));
+    if (text.length < CSV_BYTES) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  if (text !== '') yield Buffer.from(text);
 }
 
-async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-  for await (const text of texts) yield Buffer.from(text);
+/** Not by readline, which also ends lines at signs that JSON leaves as they are. */
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    const bytes = Buffer.concat([rest, chunk]);
+    let start = 0;
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+      yield bytes.toString('utf8', start, end);
+      start = end + 1;
+    }
+    rest = bytes.subarray(start);
+  }
 }

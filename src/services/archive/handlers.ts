@@ -3,13 +3,14 @@ import type { Handlers } from '../../edge/call.ts';
 import { streamOf } from '../../edge/reply-stream.ts';
 import { requireUser } from '../principals.ts';
 import { publishReply } from '../publish/handlers.ts';
-import { exportArtifact } from './export.ts';
+import { Exports } from './export.ts';
 import { type ImportDeps, importArtifact } from './import.ts';
 
 export function archiveHandlers(deps: ImportDeps): Handlers<'artifacts.export' | 'artifacts.import'> {
+  const exports = new Exports(deps);
   return {
     'artifacts.export': async ({ params }) => {
-      const { fileName, pieces } = await exportArtifact(deps, params.id);
+      const { fileName, pieces } = await exports.begin(params.id);
       return {
         reply: 'ok',
         body: '',

@@ -11,7 +11,7 @@ import { rowJson } from './row-json.ts';
 import { Statement } from './statement.ts';
 
 /** Runs a read when it is its turn. */
-export type RunRead = <T>(read: (sql: Sql) => Promise<T>) => Promise<T>;
+type RunRead = <T>(read: (sql: Sql) => Promise<T>) => Promise<T>;
 
 /** The columns of the whole table. Throws INVALID_REQUEST where there are too many for a CSV. */
 export async function exportColumns(run: RunRead, scope: TableScope): Promise<readonly string[]> {

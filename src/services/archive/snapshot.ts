@@ -1,0 +1,213 @@
+/**
+ * What an artifact has at one moment, put aside on disk. Everything is read in one transaction; keys and rows are too many for memory, so that
+ * the transaction only opens cursors that outlive it. Nobody waits for the rest: neither writers nor, on the embedded database, anybody else.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { ReservedSql } from 'postgres';
+import type { StoredRow } from '../../../actors/ports.ts';
+import type { ArtifactId } from '../../../protocol/ids.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { Spool, SpooledFile, SpoolWriter } from '../../storage/spool.ts';
+import { type ArtifactRow, requireArtifact } from '../artifact-rows.ts';
+import type { Queries, ServiceDeps } from '../deps.ts';
+import { rowJson } from '../tables/row-json.ts';
+import { type FileRow, listFiles, requireVersion, type VersionRow } from '../version-rows.ts';
+import type { Manifest } from './manifest.ts';
+
+type Connection = ReservedSql<{ bigint: number }>;
+
+/** Bytes of the snapshot's file, from `start` up to but without `end`. */
+export interface Section {
+  readonly start: number;
+  readonly end: number;
+}
+
+export type SnapshotKey = Manifest['json_keys'][number] & { readonly section: Section };
+
+export type SnapshotTable = Manifest['tables'][number] & {
+  /** Lines of JSON, in the order of insertion. */
+  readonly section: Section;
+  /** The names of all fields; undefined where there are more than a CSV can have. */
+  readonly fields: readonly string[] | undefined;
+};
+
+interface Facts {
+  readonly row: ArtifactRow;
+  readonly version: VersionRow;
+  readonly files: readonly FileRow[];
+  readonly blobs: readonly Manifest['blobs'][number][];
+  readonly tables: readonly Manifest['tables'][number][];
+}
+
+/** Its owner disposes of it. */
+export interface Snapshot extends Omit<Facts, 'tables'> {
+  readonly keys: readonly SnapshotKey[];
+  readonly tables: readonly SnapshotTable[];
+  read(section: Section): AsyncIterable<Uint8Array>;
+  dispose(): Promise<void>;
+}
+
+/** Throws ARTIFACT_NOT_FOUND. What has been acknowledged is in it: a write is answered after its commit. */
+export async function takeSnapshot(
+  { sql, spool }: Pick<ServiceDeps, 'sql'> & { readonly spool: Spool },
+  id: ArtifactId,
+  nowMs: number,
+): Promise<Snapshot> {
+  const connection: Connection = await sql.reserve();
+  try {
+    const cursors = { keys: cursorName(), rows: cursorName() };
+    const facts = await inOneMoment(connection, async () => {
+      await openCursor(connection, cursors.keys, KEYS, [id, nowMs]);
+      await openCursor(connection, cursors.rows, ROWS, [id]);
+      return readFacts(connection, id);
+    });
+    const writer = await spool.create();
+    try {
+      const keys = await writeKeys(writer, fetched<KeyRow>(connection, cursors.keys));
+      const tables = await writeRows(writer, facts.tables, fetched<TableRow>(connection, cursors.rows));
+      return snapshotOf({ ...facts, keys, tables }, await writer.finish());
+    } catch (error) {
+      await writer.abandon();
+      throw error;
+    } finally {
+      for (const name of Object.values(cursors)) await connection.unsafe(`close ${name}`);
+    }
+  } finally {
+    connection.release();
+  }
+}
+
+/** What is live, or the newest draft where nothing is live yet. Throws ARTIFACT_NOT_FOUND. */
+export async function exportedVersion(sql: Queries, id: ArtifactId): Promise<{ readonly row: ArtifactRow; readonly version: VersionRow }> {
+  const row = await requireArtifact(sql, id, null);
+  return { row, version: await requireVersion(sql, id, row.live_version_id ?? row.last_version_no, true) };
+}
+
+function snapshotOf(contents: Omit<Snapshot, 'read' | 'dispose'>, file: SpooledFile): Snapshot {
+  return {
+    ...contents,
+    read: async function* ({ start, end }) {
+      if (end > start) yield* createReadStream(file.path, { start, end: end - 1 });
+    },
+    dispose: () => file.dispose(),
+  };
+}
+
+async function inOneMoment<T>(connection: Connection, read: () => Promise<T>): Promise<T> {
+  await connection`begin isolation level repeatable read read only`;
+  try {
+    const value = await read();
+    await connection`commit`;
+    return value;
+  } catch (error) {
+    await connection`rollback`;
+    throw error;
+  }
+}
+
+async function readFacts(sql: Queries, id: ArtifactId): Promise<Facts> {
+  const { row, version } = await exportedVersion(sql, id);
+  const files = await listFiles(sql, version.id);
+  const blobs = await sql<Manifest['blobs']>`
+    select id, filename, mime_type as mime, encode(sha256, 'hex') as sha256, size_bytes, created_at_ms from blob
+    where artifact_id = ${id} order by created_at_ms, id`;
+  const tables = await sql<Manifest['tables']>`
+    select name, schema, created_at_ms, updated_at_ms from data_table where artifact_id = ${id} order by name`;
+  return { row, version, files, blobs, tables };
+}
+
+interface KeyRow {
+  readonly key: string;
+  readonly value: string;
+  readonly created_at_ms: number;
+  readonly updated_at_ms: number;
+  readonly expires_at_ms: number | null;
+}
+
+const KEYS = `
+  select key, value, created_at_ms, updated_at_ms, expires_at_ms from json_key
+  where artifact_id = $1 and (expires_at_ms is null or expires_at_ms > $2) order by key`;
+
+type TableRow = Pick<StoredRow, 'rowId' | 'data' | 'createdAtMs' | 'updatedAtMs'> & { readonly table: string };
+
+const ROWS = `
+  select t.name as "table", r.row_id as "rowId", r.data::text as data, r.created_at_ms as "createdAtMs", r.updated_at_ms as "updatedAtMs"
+  from data_table t join table_row r on r.artifact_id = t.artifact_id and r.table_name = coalesce(t.stored_as, t.name)
+  where t.artifact_id = $1 order by t.name, r.created_seq`;
+
+/** The embedded database has one session for all: no two cursors may have one name. */
+function cursorName(): string {
+  return `export_${randomBytes(12).toString('hex')}`;
+}
+
+async function openCursor(connection: Connection, name: string, query: string, values: readonly (string | number)[]): Promise<void> {
+  await connection.unsafe(`declare ${name} no scroll cursor with hold for ${query}`, [...values]);
+}
+
+/** Rows a fetch: so many that they have about this many bytes, going by those before. */
+const FETCH_BYTES = 1024 * 1024;
+const FETCH_ROWS_MAX = 1000;
+const FETCH_ROWS_FIRST = 8;
+
+/** All rows of a cursor, in pieces. */
+async function* fetched<T extends KeyRow | TableRow>(connection: Connection, name: string): AsyncGenerator<readonly T[]> {
+  let count = FETCH_ROWS_FIRST;
+  let rowsSeen = 0;
+  let bytesSeen = 0;
+  for (;;) {
+    const rows = await connection.unsafe<T[]>(`fetch ${count} from ${name}`);
+    if (rows.length === 0) return;
+    rowsSeen += rows.length;
+    for (const row of rows) bytesSeen += 'value' in row ? row.value.length : row.data.length;
+    yield rows;
+    count = Math.max(1, Math.min(FETCH_ROWS_MAX, Math.floor((FETCH_BYTES * rowsSeen) / (bytesSeen + 1))));
+  }
+}
+
+async function writeKeys(writer: SpoolWriter, pieces: AsyncIterable<readonly KeyRow[]>): Promise<SnapshotKey[]> {
+  const keys: SnapshotKey[] = [];
+  for await (const piece of pieces) {
+    for (const { value, ...row } of piece) {
+      const start = writer.sizeBytes;
+      await writer.write(Buffer.from(value));
+      const sha256 = createHash('sha256').update(value).digest('hex');
+      keys.push({ ...row, sha256, section: { start, end: writer.sizeBytes } });
+    }
+  }
+  return keys;
+}
+
+/** The rows come table by table, in the order of the tables. */
+async function writeRows(
+  writer: SpoolWriter,
+  tables: Facts['tables'],
+  pieces: AsyncIterable<readonly TableRow[]>,
+): Promise<SnapshotTable[]> {
+  const written = new Map<string, { start: number; end: number; readonly names: Set<string> }>();
+  for await (const piece of pieces) {
+    for (const [table, rows] of byTable(piece)) {
+      const known = written.get(table) ?? { start: writer.sizeBytes, end: 0, names: new Set() };
+      await writer.write(Buffer.from(rows.map((row) => `${rowJson({ ...row, createdSeq: 0, seq: 0 })}\n`).join('')));
+      for (const { data } of rows) {
+        if (known.names.size <= LIMITS.csvColumnsMax) for (const name of Object.keys(JSON.parse(data))) known.names.add(name);
+      }
+      known.end = writer.sizeBytes;
+      written.set(table, known);
+    }
+  }
+  return tables.map((table) => {
+    const { start, end, names } = written.get(table.name) ?? { start: 0, end: 0, names: new Set<string>() };
+    return { ...table, section: { start, end }, fields: names.size > LIMITS.csvColumnsMax ? undefined : [...names] };
+  });
+}
+
+function byTable(rows: readonly TableRow[]): Map<string, TableRow[]> {
+  const tables = new Map<string, TableRow[]>();
+  for (const row of rows) {
+    const known = tables.get(row.table);
+    if (known === undefined) tables.set(row.table, [row]);
+    else known.push(row);
+  }
+  return tables;
+}
