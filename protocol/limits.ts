@@ -129,8 +129,6 @@ export const LIMITS = {
   guestCodeTries: 5,
   guestCodeTtlMs: 10 * 60 * 1000,
   guestTokenTtlMs: 30 * 24 * 60 * 60 * 1000,
-  // Of one guest; the oldest is revoked
-  guestTokensMax: 5,
   emailCharsMax: 254,
   // Notices to people who are mentioned or assigned, in 24 hours and an artifact; more are left out
   commentMailsPerDay: 200,

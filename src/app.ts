@@ -14,15 +14,19 @@ import { startEdge } from './edge/server.ts';
 import { type DailyJob, startDailyJobs } from './jobs.ts';
 import { createLog } from './log.ts';
 import { Metrics } from './metrics.ts';
+import { ChannelsProtocol } from './realtime/channels/protocol.ts';
+import { VersionsFeed } from './realtime/channels/versions-feed.ts';
+import { Connections } from './realtime/connections.ts';
 import { realtimeHandlers } from './realtime/handlers.ts';
 import { AccessWatch } from './services/access-watch.ts';
 import { accountHandlers, createAccount } from './services/accounts.ts';
 import { archiveHandlers } from './services/archive/handlers.ts';
 import { artifactHandlers } from './services/artifacts.ts';
 import { blobHandlers } from './services/blobs/handlers.ts';
-import { commentText } from './services/changes/comment-text.ts';
+import { commentsGate } from './services/changes/comments-gate.ts';
 import { changeHandlers } from './services/changes/handlers.ts';
 import { ChangeHub } from './services/changes/hub.ts';
+import { commentText } from './services/comments/present.ts';
 import type { ServiceDeps } from './services/deps.ts';
 import { ArtifactHeads } from './services/heads.ts';
 import { Identities } from './services/identities.ts';
@@ -124,6 +128,17 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
   const access = new AccessWatch({ ...deps, heads, tokens });
   const identities = new Identities({ sql });
   const hub = new ChangeHub({ ...deps, access, runtime, commentText });
+  const connections = new Connections();
+  const channels = new ChannelsProtocol({
+    clock,
+    hub,
+    versions: new VersionsFeed({ sql, log, notices }),
+    access,
+    connections,
+    identities,
+    heads,
+    mayReadComments: commentsGate(runtime),
+  });
   const content = new ContentServer({ ...deps, pageSdk });
   const edge = await startEdge({
     settings,
@@ -134,7 +149,7 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
     heads,
     runtime,
     content,
-    sockets: {},
+    sockets: { 'realtime.channels': channels },
     sql,
     clock,
     metrics,
@@ -187,7 +202,7 @@ function serviceHandlers(
     ...previewLinkHandlers(deps),
     ...pageSdkHandlers(deps),
     ...blobHandlers({ ...deps, runtime }),
-    ...changeHandlers({ ...deps, hub, commentText }),
+    ...changeHandlers({ ...deps, hub, commentText, mayReadComments: commentsGate(runtime) }),
     ...jsonKeyHandlers({ runtime }),
     ...tableHandlers({ runtime, sql: deps.sql }),
     ...byFilterHandlers({ runtime, reads: deps.reads }),

@@ -23,6 +23,6 @@ export const changes = {
           'hello {seq}, then the changes since Last-Event-ID or `since`, then each as it is committed; reset {seq} where that is too old.',
       },
     },
-    errors: [],
+    errors: ['COMMENTS_DISABLED'],
   }),
 } as const;

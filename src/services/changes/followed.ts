@@ -83,6 +83,7 @@ export class Followed {
     this.lastSeq = last.seq;
     this.#tell(changes, inCommit, last.seq);
     for (const type of inCommit) this.#lastOf.set(type, last.seq);
+    if (changes.some(({ kind }) => kind === 'comments.config')) this.#recheckComments();
   }
 
   /** `storedSeq`: of the last change in the store, 0 where that is not known. */
@@ -92,6 +93,12 @@ export class Followed {
       if (hidden) follower.missed(storedSeq);
       follower.beat();
     });
+  }
+
+  #recheckComments(): void {
+    for (const { types, followers } of [...this.#groups.values()]) {
+      if (types.includes('comments')) for (const follower of [...followers]) follower.recheck();
+    }
   }
 
   /** Something may have been committed before this seq of which nobody told: those who are behind it read the store. */

@@ -23,6 +23,8 @@ export interface Outlet {
   event(event: ChangeEvent): Taken;
   /** A sign of life, where the protocol has none of its own. */
   beat?(): Taken;
+  /** Whether comments may still be read has to be asked anew; without it the client has to come back. */
+  recheck?(): void;
   /** The client comes back by itself, and is then told whether it may. */
   end(): void;
   /** The store could not be read, or there is no such artifact any more. */
@@ -119,6 +121,13 @@ export class Follower {
     this.#stalledBeats = 0;
     this.#state = 'live';
     this.#settle();
+  }
+
+  /** The settings of comments have changed. */
+  recheck(): void {
+    const { outlet } = this.#deps;
+    if (outlet.recheck === undefined) this.end();
+    else outlet.recheck();
   }
 
   /** The client is told to come back. */

@@ -5,6 +5,7 @@ import type { Endpoints } from '../../../protocol/table.ts';
 import type { Call, Handlers, Reply } from '../../edge/call.ts';
 import { requireHead } from '../artifacts.ts';
 import type { ServiceDeps } from '../deps.ts';
+import type { CommentsGate } from './comments-gate.ts';
 import { type CommentText, eventOf } from './events.ts';
 import { mustReset } from './follower.ts';
 import { type ChangeHub, mayFollow } from './hub.ts';
@@ -12,12 +13,19 @@ import { readChanges } from './store.ts';
 
 type ChangesCall = Call<Endpoints['data.changes']>;
 
-type ChangeDeps = Pick<ServiceDeps, 'sql' | 'clock'> & { readonly hub: ChangeHub; readonly commentText: CommentText };
+type ChangeDeps = Pick<ServiceDeps, 'sql' | 'clock'> & {
+  readonly hub: ChangeHub;
+  readonly commentText: CommentText;
+  readonly mayReadComments: CommentsGate;
+};
 
 export function changeHandlers(deps: ChangeDeps): Handlers<'data.changes'> {
   return {
-    'data.changes': (call) => {
+    'data.changes': async (call) => {
       const types = wantedTypes(call);
+      if (types.includes('comments') && !(await deps.mayReadComments(requireHead(call.head), call.principal))) {
+        throw new Failure('COMMENTS_DISABLED');
+      }
       if (wantsPage(call.accept)) return pageReply(deps, call, types);
       const request = { types, reserved: maySeeReserved(call), sinceSeq: lastSeen(call) };
       const stream = deps.hub.stream(call.params.artifactId, call.principal, request);

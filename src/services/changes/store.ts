@@ -116,9 +116,10 @@ function tables(sql: Queries, id: ArtifactId, { sinceSeq, limit }: ChangesWanted
 
 function rows(sql: Queries, id: ArtifactId, { sinceSeq, limit }: ChangesWanted) {
   return sql`(
-    select seq, 'row.put', table_name, row_id, case when octet_length(data::text) <= ${fitting} then data::text end, updated_at_ms,
-      null::int, null, null::bigint, created_at_ms
-    from table_row where artifact_id = ${id} and seq > ${sinceSeq} order by seq limit ${limit + 1})`;
+    select r.seq, 'row.put', t.name, r.row_id, case when octet_length(r.data::text) <= ${fitting} then r.data::text end, r.updated_at_ms,
+      null::int, null, null::bigint, r.created_at_ms
+    from table_row r join data_table t on t.artifact_id = r.artifact_id and coalesce(t.stored_as, t.name) = r.table_name
+    where r.artifact_id = ${id} and r.seq > ${sinceSeq} order by r.seq limit ${limit + 1})`;
 }
 
 function blobs(sql: Queries, id: ArtifactId, { sinceSeq, limit }: ChangesWanted) {

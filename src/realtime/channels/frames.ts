@@ -1,0 +1,52 @@
+/** Reads what a client of …/channels sends, and writes what it is told. */
+import { ERRORS, Failure } from '../../../protocol/errors.ts';
+import { type ClientFrame, clientFrame, type ServerFrame } from '../../../protocol/schemas/channel.ts';
+import { parseJsonDocument } from '../../edge/json-document.ts';
+import type { ChangeEvent } from '../../services/changes/events.ts';
+
+/** `id`: as the client gave it, also where the rest could not be read. */
+export type ReadFrame = { readonly frame: ClientFrame } | { readonly failure: Failure; readonly id: string | undefined };
+
+/** `data` is not kept. */
+export function readFrame(data: ArrayBuffer): ReadFrame {
+  let value: unknown;
+  try {
+    value = parseJsonDocument(new Uint8Array(data)).value;
+  } catch (error) {
+    if (error instanceof Failure) return { failure: error, id: undefined };
+    throw error;
+  }
+  const parsed = clientFrame.safeParse(value);
+  if (parsed.success) return { frame: parsed.data };
+  const [issue] = parsed.error.issues;
+  const param = issue?.path.join('.') ?? '';
+  const message = param === '' ? 'A frame must be a JSON object with a type.' : `${param} ${issue?.message ?? 'is not valid'}.`;
+  return { failure: new Failure('INVALID_REQUEST', { message, param }), id: idOf(value) };
+}
+
+function idOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('id' in value)) return undefined;
+  return typeof value.id === 'string' ? value.id.slice(0, 64) : undefined;
+}
+
+export function frameText(frame: ServerFrame): string {
+  return JSON.stringify(frame);
+}
+
+export function errorText({ code, message, details }: Failure, id: string | undefined): string {
+  const catalogued: { readonly status: number; readonly hint?: string } = ERRORS[code];
+  const hint = details.hint ?? catalogued.hint;
+  return frameText({ type: 'error', code, error: message, ...(hint !== undefined && { hint }), ...(id !== undefined && { id }) });
+}
+
+const EVENT_FRAMES = new WeakMap<ChangeEvent, string>();
+
+/** The same text for everybody who is told of this event. */
+export function eventText(event: ChangeEvent): string {
+  let text = EVENT_FRAMES.get(event);
+  if (text === undefined) {
+    text = `{"type":"event","channel":"${event.type}",${event.json.slice(1)}`;
+    EVENT_FRAMES.set(event, text);
+  }
+  return text;
+}

@@ -1,0 +1,74 @@
+/** WS …/channels: JSON frames, one socket for everything that happens to an artifact. */
+import { randomBytes } from 'node:crypto';
+import { type ArtifactHead, decide } from '../../../actors/access.ts';
+import type { Timer } from '../../../actors/ports.ts';
+import { CLOSE } from '../../../protocol/close-codes.ts';
+import type { ArtifactId } from '../../../protocol/ids.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import type { Link, SocketCall, SocketProtocol, SocketSession } from '../../edge/socket.ts';
+import type { Identities } from '../../services/identities.ts';
+import { Gatherings } from './gathering.ts';
+import { type ChannelDeps, ChannelSession } from './session.ts';
+
+/** Below the half minute after which clients and proxies give a silent connection up. */
+const BEAT_MS = 20_000;
+const CONNECTION_ID_BYTES = 12;
+
+export interface ChannelsDeps extends Omit<ChannelDeps, 'gatherings'> {
+  readonly identities: Identities;
+  readonly heads: { get(id: ArtifactId): ArtifactHead | Promise<ArtifactHead | null> };
+}
+
+/** A connection that is closed before it has begun. */
+const NO_SESSION: SocketSession = {
+  message: () => undefined,
+  drained: () => undefined,
+  skipped: () => undefined,
+  closed: () => undefined,
+};
+
+export class ChannelsProtocol implements SocketProtocol {
+  readonly messageBytesMax = LIMITS.channelFrameBytesMax;
+  readonly highWaterBytes = LIMITS.channelBacklogBytesMax;
+  readonly #deps: ChannelsDeps;
+  readonly #gatherings: Gatherings;
+  #beat: Timer | undefined;
+
+  constructor(deps: ChannelsDeps) {
+    this.#deps = deps;
+    this.#gatherings = new Gatherings(deps.clock);
+  }
+
+  /** Reads the name of the account, so that it is at hand when the socket is open. */
+  async admit({ principal }: SocketCall): Promise<void> {
+    await this.#deps.identities.of(principal, '');
+  }
+
+  open(link: Link, { principal, params }: SocketCall): SocketSession {
+    const { identities, heads, clock } = this.#deps;
+    const artifactId = params.artifactId as ArtifactId;
+    const connectionId = randomBytes(CONNECTION_ID_BYTES).toString('base64url');
+    const identity = identities.of(principal, connectionId);
+    // The one that was decided may have changed while the name was read.
+    const head = heads.get(artifactId);
+    if (identity instanceof Promise || head instanceof Promise) {
+      link.close(CLOSE.moved, 'Come back.');
+      return NO_SESSION;
+    }
+    if (decide(head, principal, 'data:read', 'data:read') !== 'allowed') {
+      link.close(CLOSE.revoked, 'You may not read this any more.');
+      return NO_SESSION;
+    }
+    this.#beat ??= clock.after(BEAT_MS, () => this.#beatAll());
+    return new ChannelSession(
+      link,
+      { connectionId, artifactId, principal, identity, head },
+      { ...this.#deps, gatherings: this.#gatherings },
+    );
+  }
+
+  #beatAll(): void {
+    this.#gatherings.each((member) => member.beat());
+    this.#beat = this.#gatherings.isEmpty ? undefined : this.#deps.clock.after(BEAT_MS, () => this.#beatAll());
+  }
+}

@@ -1,0 +1,350 @@
+/** One socket of …/channels: what it has subscribed to, what it may do, and who it is to others. Source: design.md "Channels". */
+import { type ArtifactHead, type Decision, decide, type Principal } from '../../../actors/access.ts';
+import type { Clock } from '../../../actors/ports.ts';
+import { CLOSE } from '../../../protocol/close-codes.ts';
+import type { Need, Scope } from '../../../protocol/endpoint.ts';
+import { Failure } from '../../../protocol/errors.ts';
+import type { ArtifactId } from '../../../protocol/ids.ts';
+import { LIMITS } from '../../../protocol/limits.ts';
+import { type ChannelName, type ClientFrame, DURABLE_CHANNELS, type DurableChannel } from '../../../protocol/schemas/channel.ts';
+import type { Link, SocketSession } from '../../edge/socket.ts';
+import { type AccessNow, type AccessWatch, closeCodeOf } from '../../services/access-watch.ts';
+import type { CommentsGate } from '../../services/changes/comments-gate.ts';
+import { type ChangeHub, maySeeReserved, NEED_OF } from '../../services/changes/hub.ts';
+import type { Identity } from '../../services/identities.ts';
+import type { Connections } from '../connections.ts';
+import { TokenBucket } from './buckets.ts';
+import { Company } from './company.ts';
+import { channelOutlet } from './durable-channel.ts';
+import { errorText, frameText, readFrame } from './frames.ts';
+import type { GatheredSession, Gatherings } from './gathering.ts';
+import { assertAllowed, notSubscribed, tooMany } from './refusals.ts';
+import type { VersionsFeed } from './versions-feed.ts';
+
+/** Frames that nobody could read. After so many the client is not one of ours. */
+const MALFORMED_MAX = 20;
+/** Beats at which bytes still wait for the client. */
+const STALLED_BEATS_MAX = 4;
+
+export interface ChannelDeps {
+  readonly clock: Clock;
+  readonly hub: ChangeHub;
+  readonly versions: VersionsFeed;
+  readonly access: AccessWatch;
+  readonly gatherings: Gatherings;
+  readonly connections: Connections;
+  readonly mayReadComments: CommentsGate;
+}
+
+export interface ChannelSeat {
+  readonly connectionId: string;
+  readonly artifactId: ArtifactId;
+  readonly principal: Principal;
+  readonly identity: Identity;
+  readonly head: ArtifactHead;
+}
+
+interface Subscription {
+  /** The client takes frames again. */
+  drained?(): void;
+  /** Owner and editors see more. */
+  access?(reserved: boolean): void;
+  close(): void;
+}
+
+type Frame<T extends ClientFrame['type']> = Extract<ClientFrame, { type: T }>;
+
+export class ChannelSession implements SocketSession, GatheredSession {
+  readonly link: Link;
+  readonly #deps: ChannelDeps;
+  readonly #seat: ChannelSeat;
+  readonly #company: Company;
+  readonly #subscriptions = new Map<ChannelName, Subscription>();
+  readonly #frames: TokenBucket;
+  readonly #subscribes: TokenBucket;
+  readonly #leave: () => void;
+  readonly #unwatch: () => void;
+  #head: ArtifactHead;
+  #malformed = 0;
+  #stalledBeats = 0;
+  /** The client was left out of something that was published. */
+  #missed = false;
+  #isRefusing = false;
+  #closed = false;
+
+  constructor(link: Link, seat: ChannelSeat, deps: ChannelDeps) {
+    const { artifactId, principal, identity, head, connectionId } = seat;
+    this.link = link;
+    this.#seat = seat;
+    this.#deps = deps;
+    this.#head = head;
+    this.#frames = new TokenBucket(deps.clock, LIMITS.channelFramesPerSecond, LIMITS.channelFramesBurst);
+    this.#subscribes = new TokenBucket(deps.clock, LIMITS.channelSubscribesPerSecond, LIMITS.channelSubscribesBurst);
+    const gathering = deps.gatherings.enter(artifactId, this);
+    this.#company = new Company({ link, gathering, connectionId, identity, clock: deps.clock });
+    this.#leave = deps.connections.join(artifactId, identity);
+    this.#unwatch = deps.access.watch(artifactId, principal, (now) => this.#accessChanged(now));
+    link.send(frameText({ type: 'hello', connectionId, you: this.#company.you, canWrite: this.#canWrite }));
+  }
+
+  message(data: ArrayBuffer, isBinary: boolean): void {
+    if (this.#closed) return;
+    if (isBinary) {
+      this.link.close(CLOSE.malformed, 'Frames are JSON text.');
+      return;
+    }
+    if (!this.#frames.take()) {
+      this.#refuseTooMany();
+      return;
+    }
+    this.#isRefusing = false;
+    const read = readFrame(data);
+    if ('frame' in read) this.#handle(read.frame);
+    else this.#refuseMalformed(read.failure, read.id);
+  }
+
+  drained(): void {
+    this.#stalledBeats = 0;
+    if (this.#missed) {
+      this.#missed = false;
+      if (this.#subscriptions.has('presence')) this.#company.sendEverybody();
+      if (this.#subscriptions.has('broadcast')) this.link.send(frameText({ type: 'reset', channel: 'broadcast', seq: 0 }));
+    }
+    for (const subscription of [...this.#subscriptions.values()]) subscription.drained?.();
+  }
+
+  skipped(): void {
+    this.#missed = true;
+  }
+
+  closed(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#unwatch();
+    for (const subscription of [...this.#subscriptions.values()]) subscription.close();
+    this.#subscriptions.clear();
+    this.#deps.gatherings.exit(this.#seat.artifactId, this);
+    this.#leave();
+  }
+
+  beat(): void {
+    if (this.link.bufferedBytes === 0) {
+      this.#stalledBeats = 0;
+      this.link.send('{"type":"ping"}');
+      return;
+    }
+    this.#stalledBeats += 1;
+    if (this.#stalledBeats >= STALLED_BEATS_MAX) this.link.close(CLOSE.overloaded, 'The client reads too slowly.');
+  }
+
+  get #canWrite(): boolean {
+    return this.#decide('collab:write', 'data:write') === 'allowed';
+  }
+
+  #decide(need: Need, scope: Scope): Decision {
+    return decide(this.#head, this.#seat.principal, need, scope);
+  }
+
+  #handle(frame: ClientFrame): void {
+    try {
+      this.#perform(frame);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      this.link.send(errorText(error, 'id' in frame ? frame.id : undefined));
+    }
+  }
+
+  #perform(frame: ClientFrame): void {
+    switch (frame.type) {
+      case 'subscribe':
+        this.#subscribe(frame);
+        return;
+      case 'unsubscribe':
+        this.#unsubscribe(frame);
+        return;
+      case 'presence':
+        this.#company.show(frame);
+        return;
+      case 'broadcast':
+        assertAllowed(this.#decide('collab:write', 'data:write'));
+        this.#company.say(frame);
+        return;
+      case 'typing':
+        assertAllowed(this.#decide('comment', 'data:write'));
+        if (!this.#subscriptions.has('comments')) throw notSubscribed('comments');
+        this.#company.type(frame);
+        return;
+      case 'ping':
+        this.link.send(frameText({ type: 'pong', ...(frame.id !== undefined && { id: frame.id }) }));
+        return;
+      case 'pong':
+        return;
+      default:
+        frame satisfies never;
+    }
+  }
+
+  /** Subscribing again begins anew from `since`. */
+  #subscribe({ channel, since, id }: Frame<'subscribe'>): void {
+    if (!this.#subscribes.take()) throw tooMany('Subscribe less often.');
+    assertAllowed(this.#decide(needOf(channel), 'data:read'));
+    this.#drop(channel);
+    if (channel === 'presence') this.#subscribePresence(id);
+    else if (channel === 'broadcast') this.#subscribeBroadcast(id);
+    else if (channel === 'versions') this.#subscribeVersions(since, id);
+    else if (channel === 'comments') this.#subscribeComments(since, id);
+    else this.#subscribeDurable(channel, since, id);
+  }
+
+  #unsubscribe({ channel, id }: Frame<'unsubscribe'>): void {
+    this.#drop(channel);
+    this.link.send(frameText({ type: 'unsubscribed', channel, ...(id !== undefined && { id }) }));
+  }
+
+  #drop(channel: ChannelName): void {
+    const subscription = this.#subscriptions.get(channel);
+    this.#subscriptions.delete(channel);
+    subscription?.close();
+  }
+
+  #subscribeDurable(channel: DurableChannel, sinceSeq: number | undefined, id: string | undefined): void {
+    const client = {
+      send: (text: string) => this.link.send(text),
+      close: (code: number, reason: string) => this.link.close(code, reason),
+      recheckComments: () => this.#recheckComments(),
+    };
+    const request = { types: [channel], reserved: maySeeReserved(this.#head, this.#seat.principal), sinceSeq };
+    const follower = this.#deps.hub.follow(this.#seat.artifactId, request, channelOutlet(client, channel, id), () => undefined);
+    this.#subscriptions.set(channel, {
+      drained: () => follower.drained(),
+      access: (reserved) => {
+        follower.reserved = reserved;
+      },
+      close: () => follower.close(),
+    });
+  }
+
+  /** The settings of comments may have to be read first. */
+  #subscribeComments(since: number | undefined, id: string | undefined): void {
+    const begin = (may: boolean) => {
+      if (!may) throw new Failure('COMMENTS_DISABLED');
+      this.#subscribeDurable('comments', since, id);
+      const unhear = this.#company.hear('typing');
+      const durable = this.#subscriptions.get('comments');
+      this.#subscriptions.set('comments', {
+        ...durable,
+        close: () => {
+          durable?.close();
+          unhear();
+        },
+      });
+    };
+    const may = this.#deps.mayReadComments(this.#head, this.#seat.principal);
+    if (typeof may === 'boolean') {
+      begin(may);
+      return;
+    }
+    const waiting: Subscription = { close: () => undefined };
+    this.#subscriptions.set('comments', waiting);
+    may
+      .then((allowed) => {
+        // Unsubscribed, subscribed again, no longer allowed or closed meanwhile.
+        if (this.#subscriptions.get('comments') !== waiting) return;
+        this.#subscriptions.delete('comments');
+        begin(allowed);
+      })
+      .catch((error: unknown) => {
+        if (this.#subscriptions.get('comments') === waiting) this.#subscriptions.delete('comments');
+        if (!this.#closed) this.link.send(errorText(error instanceof Failure ? error : new Failure('UNAVAILABLE'), id));
+      });
+  }
+
+  async #recheckComments(): Promise<void> {
+    let may = false;
+    try {
+      may = await this.#deps.mayReadComments(this.#head, this.#seat.principal);
+    } catch {
+      // Who may not be asked does not go on; the client subscribes again.
+    }
+    if (!may && this.#subscriptions.has('comments')) this.#revoke('comments', 'COMMENTS_DISABLED');
+  }
+
+  #subscribeVersions(since: number | undefined, id: string | undefined): void {
+    const { artifactId, principal } = this.#seat;
+    const following = this.#deps.versions.follow(artifactId, {
+      since,
+      seesDrafts: () => maySeeReserved(this.#head, principal),
+      tell: (frame) => {
+        const told = frame.type === 'subscribed' && id !== undefined ? { ...frame, id } : frame;
+        return this.link.send(frameText(told)) !== 'skipped';
+      },
+      fail: () => this.link.close(CLOSE.moved, 'What was missed could not be read.'),
+    });
+    this.#subscriptions.set('versions', { drained: () => following.resume(), close: () => following.close() });
+  }
+
+  #subscribePresence(id: string | undefined): void {
+    this.#subscriptions.set('presence', { close: this.#company.enter() });
+    this.#sayEphemeral('presence', id);
+    this.#company.sendEverybody();
+  }
+
+  #subscribeBroadcast(id: string | undefined): void {
+    this.#subscriptions.set('broadcast', { close: this.#company.hear('broadcast') });
+    this.#sayEphemeral('broadcast', id);
+  }
+
+  #sayEphemeral(channel: ChannelName, id: string | undefined): void {
+    this.link.send(frameText({ type: 'subscribed', channel, seq: 0, ...(id !== undefined && { id }) }));
+  }
+
+  #accessChanged(now: AccessNow): void {
+    if ('over' in now) {
+      this.link.close(closeCodeOf(now.over), ENDS[now.over]);
+      return;
+    }
+    const couldWrite = this.#canWrite;
+    this.#head = now.head;
+    if (this.#decide('data:read', 'data:read') !== 'allowed') {
+      this.link.close(CLOSE.revoked, 'You may not read this any more.');
+      return;
+    }
+    const reserved = maySeeReserved(now.head, this.#seat.principal);
+    for (const [channel, subscription] of [...this.#subscriptions]) {
+      if (this.#decide(needOf(channel), 'data:read') === 'allowed') subscription.access?.(reserved);
+      else this.#revoke(channel, 'FORBIDDEN');
+    }
+    if (this.#subscriptions.has('comments')) void this.#recheckComments();
+    if (this.#canWrite !== couldWrite) this.link.send(frameText({ type: 'access', canWrite: this.#canWrite }));
+  }
+
+  #revoke(channel: ChannelName, code: 'FORBIDDEN' | 'COMMENTS_DISABLED'): void {
+    this.#drop(channel);
+    this.link.send(frameText({ type: 'unsubscribed', channel, code }));
+  }
+
+  #refuseMalformed(failure: Failure, id: string | undefined): void {
+    this.#malformed += 1;
+    if (this.#malformed > MALFORMED_MAX) this.link.close(CLOSE.malformed, 'Too many frames could not be read.');
+    else this.link.send(errorText(failure, id));
+  }
+
+  /** Says it once: an answer to each would only make it worse. */
+  #refuseTooMany(): void {
+    if (this.#isRefusing) return;
+    this.#isRefusing = true;
+    this.link.send(errorText(tooMany('Send fewer frames; this one and what follows at once is dropped.'), undefined));
+  }
+}
+
+const ENDS = {
+  gone: 'The artifact is gone.',
+  revoked: 'The token was revoked.',
+  expired: 'The token has expired.',
+  undecided: 'Come back to be let in again.',
+} as const;
+
+function needOf(channel: ChannelName): Need {
+  if (channel === 'versions') return 'data:read';
+  return DURABLE_CHANNELS.includes(channel as DurableChannel) ? NEED_OF[channel as DurableChannel] : 'collab:read';
+}
