@@ -1,4 +1,5 @@
 /** All rows of a table, read page by page while they are sent. */
+import { setImmediate } from 'node:timers/promises';
 import { Failure } from '../../../protocol/errors.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Sql } from '../../storage/sql.ts';
@@ -9,6 +10,8 @@ import { type RowsPage, readPage } from './page.ts';
 import { memberAt } from './projection.ts';
 import { rowJson } from './row-json.ts';
 import { Statement } from './statement.ts';
+
+const PIECE_ROWS = 100;
 
 /** Runs a read when it is its turn. */
 type RunRead = <T>(read: (sql: Sql) => Promise<T>) => Promise<T>;
@@ -35,15 +38,24 @@ export async function exportColumns(run: RunRead, scope: TableScope): Promise<re
 export async function* csvExport(run: RunRead, scope: TableScope, columns: readonly string[]): AsyncGenerator<string> {
   yield csvLine(columns);
   const paths = columns.map((name) => [name]);
-  for await (const page of pages(run, scope)) yield csvRows(page, paths);
+  for await (const { rows } of pages(run, scope)) yield csvRows(rows, paths);
+}
+
+/** One page with its line of names, in pieces: while the text of a large one is made others get their turn. */
+export async function* csvPage({ rows }: RowsPage, columns: readonly FieldPath[]): AsyncGenerator<string> {
+  yield csvLine(columns.map((path) => path.join('.')));
+  for (let from = 0; from < rows.length; from += PIECE_ROWS) {
+    if (from > 0) await setImmediate();
+    yield csvRows(rows.slice(from, from + PIECE_ROWS), columns);
+  }
 }
 
 export async function* ndjsonExport(run: RunRead, scope: TableScope): AsyncGenerator<string> {
   for await (const page of pages(run, scope)) yield page.rows.map((row) => `${rowJson(row)}\n`).join('');
 }
 
-export function csvRows(page: RowsPage, columns: readonly FieldPath[]): string {
-  return page.rows
+function csvRows(rows: RowsPage['rows'], columns: readonly FieldPath[]): string {
+  return rows
     .map((row) => {
       const fields: Readonly<Record<string, unknown>> = JSON.parse(rowJson(row));
       return csvLine(columns.map((path) => memberAt(fields, path)));

@@ -10,8 +10,8 @@ import type { Call, Handlers } from '../../edge/call.ts';
 import { streamOf } from '../../edge/reply-stream.ts';
 import type { Sql } from '../../storage/sql.ts';
 import { aggregateRows, countRows, distinctValues } from './aggregate.ts';
-import { csvColumns, csvLine } from './csv.ts';
-import { csvExport, csvRows, exportColumns, ndjsonExport } from './export.ts';
+import { csvColumns } from './csv.ts';
+import { csvExport, csvPage, exportColumns, ndjsonExport } from './export.ts';
 import { EVERYTHING, type Filter, parseFilter, parseFilterText } from './filter.ts';
 import type { TableScope } from './filter-sql.ts';
 import { TableImport } from './import.ts';
@@ -146,8 +146,7 @@ function rowsReply(call: Call<Endpoints['tables.rows']>, found: Found, projectio
   switch (formatOf(call.accept, ['application/json', 'text/csv', NDJSON])) {
     case 'text/csv': {
       const columns = projection ?? csvColumns(scope.schema, namesIn(page)).map((name) => [name]);
-      const body = csvLine(columns.map((path) => path.join('.'))) + csvRows(page, columns);
-      return { reply: 'csv', body, type: CSV_TYPE, headers } as const;
+      return { reply: 'csv', body: '', stream: streamOf(csvPage(page, columns)), type: CSV_TYPE, headers } as const;
     }
     case NDJSON:
       return { reply: 'ndjson', body: rowTexts(page, projection).join('\n'), headers } as const;

@@ -152,6 +152,19 @@ describe('reading many rows', () => {
     expect((await data('POST', 'many/distinct', { field: 'n', filter })).count).toBe(LIMITS.distinctValuesMax);
   });
 
+  test('a page of a thousand rows as CSV has all of them, in order', async () => {
+    const rows = Array.from({ length: 1000 }, (_, n) => ({ n, text: 'x'.repeat(n) }));
+    for (let at = 0; at < rows.length; at += LIMITS.insertRowsMax)
+      await data('POST', 'thousand', rows.slice(at, at + LIMITS.insertRowsMax));
+    const text = await (await send('GET', 'thousand/rows?limit=1000&fields=n', undefined, { accept: 'text/csv' })).text();
+    expect(
+      text
+        .trimEnd()
+        .split('\r\n')
+        .map((line) => line.split(',')[1]),
+    ).toEqual(['n', ...rows.map(({ n }) => String(n))]);
+  });
+
   test('a page as CSV and as NDJSON', async () => {
     const csv = await send('GET', 'people/rows?limit=1&fields=name,address.zip,tags', undefined, { accept: 'text/csv' });
     const text = await csv.text();
@@ -160,6 +173,8 @@ describe('reading many rows', () => {
       ['id,name,address.zip,tags', expect.stringMatching(/^row_[a-z0-9]{24},Ada,1,"\[""x"",""y""\]"$/), ''],
     ]);
     expect(csv.headers.get('x-next-cursor')).toBeTruthy();
+    const head = await send('HEAD', 'people/rows?limit=1', undefined, { accept: 'text/csv' });
+    expect([head.status, head.headers.has('x-next-cursor'), await head.text()]).toEqual([200, true, '']);
     const ndjson = await send('GET', 'people/rows?fields=name', undefined, { accept: 'application/x-ndjson' });
     expect((await ndjson.text()).split('\n').map((line) => JSON.parse(line).name)).toEqual(['Ada', 'Ben', 'Cleo', 'Dan']);
   });
