@@ -4,9 +4,12 @@ import { artifacts } from './endpoints/artifacts.ts';
 import { batches } from './endpoints/batch.ts';
 import { blobs } from './endpoints/blobs.ts';
 import { changes } from './endpoints/changes.ts';
+import { commentSettingsEndpoints } from './endpoints/comment-settings.ts';
+import { comments } from './endpoints/comments.ts';
 import { jsonKeys } from './endpoints/json-keys.ts';
 import { operations } from './endpoints/operations.ts';
 import { pageSdk } from './endpoints/page-sdk.ts';
+import { presence } from './endpoints/presence.ts';
 import { realtime } from './endpoints/realtime.ts';
 import { tableQueries } from './endpoints/table-queries.ts';
 import { tables } from './endpoints/tables.ts';
@@ -23,8 +26,11 @@ export const endpoints = {
   ...blobs,
   ...batches,
   ...changes,
+  ...comments,
+  ...commentSettingsEndpoints,
   ...pageSdk,
   ...realtime,
+  ...presence,
 } as const;
 
 export type Endpoints = typeof endpoints;

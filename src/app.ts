@@ -33,6 +33,7 @@ import { Identities } from './services/identities.ts';
 import { jsonKeyHandlers } from './services/json-keys.ts';
 import { ArtifactNotices } from './services/notices.ts';
 import { pageSdkHandlers } from './services/page-sdk.ts';
+import { presenceHandlers } from './services/presence.ts';
 import { previewLinkHandlers } from './services/preview-links.ts';
 import { publishHandlers } from './services/publish/handlers.ts';
 import { sweep } from './services/sweep.ts';
@@ -143,7 +144,12 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
   const edge = await startEdge({
     settings,
     config: (port) => Object.assign(config, deriveConfig(settings, port)),
-    handlers: serviceHandlers({ ...deps, spool, pageSdk, identities, reads: new TableReads(database.tableSql) }, tokens, runtime, hub),
+    handlers: serviceHandlers(
+      { ...deps, spool, pageSdk, identities, connections, reads: new TableReads(database.tableSql) },
+      tokens,
+      runtime,
+      hub,
+    ),
     atomic: (turns) => atomicHandlers(deps, turns),
     tokens,
     heads,
@@ -186,7 +192,13 @@ function dailyJobs(deps: ServiceDeps, embedded: boolean): DailyJob[] {
 }
 
 function serviceHandlers(
-  deps: ServiceDeps & { readonly spool: Spool; readonly pageSdk: PageSdk; readonly identities: Identities; readonly reads: TableReads },
+  deps: ServiceDeps & {
+    readonly spool: Spool;
+    readonly pageSdk: PageSdk;
+    readonly identities: Identities;
+    readonly connections: Connections;
+    readonly reads: TableReads;
+  },
   tokens: TokenService,
   runtime: ActorRuntime,
   hub: ChangeHub,
@@ -208,6 +220,7 @@ function serviceHandlers(
     ...byFilterHandlers({ runtime, reads: deps.reads }),
     ...tableQueryHandlers({ runtime, reads: deps.reads }),
     ...realtimeHandlers(),
+    ...presenceHandlers(deps),
   };
 }
 

@@ -99,6 +99,8 @@ export const EXAMPLES: { readonly [I in EndpointId]: (world: World) => ExampleCa
   'realtime.sync': ({ artifactId }) => ({ params: { artifactId, doc: 'notes' } }),
   'realtime.hocuspocus': data,
   'realtime.channels': data,
+  'presence.people': data,
+  'presence.count': artifact,
   'sdk.script': nothing,
   'sdk.module': nothing,
   'sdk.types': nothing,

@@ -1,0 +1,18 @@
+/** Who is here, over HTTP. Source: contract.md §2. */
+import { decide } from '../../actors/access.ts';
+import { LIMITS } from '../../protocol/limits.ts';
+import type { Handlers } from '../edge/call.ts';
+import type { Connections } from '../realtime/connections.ts';
+import { requireHead } from './artifacts.ts';
+
+export function presenceHandlers({ connections }: { readonly connections: Connections }): Handlers<'presence.people' | 'presence.count'> {
+  return {
+    'presence.people': ({ params: { artifactId }, head, principal }) => {
+      const count = connections.count(artifactId);
+      const seesPeople = decide(requireHead(head), principal, 'collab:read', 'data:read') === 'allowed';
+      const people = seesPeople ? { people: connections.people(artifactId, LIMITS.presencePeopleMax) } : {};
+      return { reply: 'ok', body: { success: true, data: { count, ...people } } };
+    },
+    'presence.count': ({ params }) => ({ reply: 'ok', body: { count: connections.count(params.id) } }),
+  };
+}
