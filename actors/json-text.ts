@@ -3,7 +3,7 @@
  * a change of a document does not touch stays as it was. Nobody calculates with such a number.
  */
 import { ExactNumber } from './exact-number.ts';
-import { isJsonObject } from './json-path.ts';
+import { isJsonObject, setMember } from './json-path.ts';
 
 // What no number has that JavaScript keeps as it is: up to 15 digits always come back the same.
 const SUSPICIOUS = /[\d.]{16}|\d[eE]/;
@@ -11,9 +11,14 @@ const STRING_OR_NUMBER = /["\d-]/g;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const NUMBER_PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const SHORT_DIGITS = 15;
+const SHORT_WHOLE = /^-?[1-9]\d{0,20}$/;
+/** Between these a double has its full precision. */
+const NORMAL_MIN = 1e-300;
+const NORMAL_MAX = 1e300;
 /** An exponent with more digits is not calculated with: no two such numbers are the same unless they are written alike. */
 const EXPONENT_CHARS_MAX = 15;
 const NUL_ESCAPE = '\\u0000';
+const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const ZERO = 0x30;
 
@@ -25,11 +30,7 @@ export function parseJson(text: string, plain?: unknown): unknown {
     while (text.includes(nuls)) nuls += nuls;
     const marked = markInexact(text, nuls);
     const mark = '\u0000'.repeat(nuls.length / NUL_ESCAPE.length);
-    if (marked !== undefined) {
-      return JSON.parse(marked, (_name, value) =>
-        typeof value === 'string' && value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value,
-      );
-    }
+    if (marked !== undefined) return withNumbers(JSON.parse(marked), mark);
   }
   return plain === undefined ? JSON.parse(text) : plain;
 }
@@ -59,16 +60,18 @@ function markInexact(text: string, mark: string): string | undefined {
   let marked = '';
   let from = 0;
   STRING_OR_NUMBER.lastIndex = 0;
-  for (let found = STRING_OR_NUMBER.exec(text); found !== null; found = STRING_OR_NUMBER.exec(text)) {
-    const { index } = found;
-    if (found[0] === '"') {
+  // Without a match object for every number: a document may have a hundred thousand.
+  while (STRING_OR_NUMBER.test(text)) {
+    const index = STRING_OR_NUMBER.lastIndex - 1;
+    if (text.charCodeAt(index) === QUOTE) {
       STRING_OR_NUMBER.lastIndex = endOfString(text, index) + 1;
       continue;
     }
     NUMBER.lastIndex = index;
-    const number = NUMBER.exec(text)?.[0] ?? '';
-    const end = index + number.length;
+    NUMBER.test(text);
+    const end = NUMBER.lastIndex;
     STRING_OR_NUMBER.lastIndex = end;
+    const number = text.slice(index, end);
     if (isHeld(number)) continue;
     marked += `${text.slice(from, index)}"${mark}${number}"`;
     from = end;
@@ -78,9 +81,24 @@ function markInexact(text: string, mark: string): string | undefined {
 
 /** Whether a JavaScript number is written as the same number again. */
 function isHeld(number: string): boolean {
-  if (number.length <= SHORT_DIGITS && !/[eE]/.test(number)) return true;
   const value = Number(number);
-  return Number.isFinite(value) && normalForm(String(value)) === normalForm(number);
+  if (number.length <= SHORT_DIGITS) {
+    const size = Math.abs(value);
+    if (size === 0 ? !/[eE]/.test(number) : size > NORMAL_MIN && size < NORMAL_MAX) return true;
+  }
+  const written = String(value);
+  if (written === number) return true;
+  // Up to there a whole number is written in one way only.
+  if (!Number.isFinite(value) || SHORT_WHOLE.test(number)) return false;
+  return normalForm(written) === normalForm(number);
+}
+
+/** Puts the numbers in the places of their marked texts. */
+function withNumbers(value: unknown, mark: string): unknown {
+  if (typeof value === 'string') return value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value;
+  if (Array.isArray(value)) for (let index = 0; index < value.length; index += 1) value[index] = withNumbers(value[index], mark);
+  else if (isJsonObject(value)) for (const name of Object.keys(value)) setMember(value, name, withNumbers(value[name], mark));
+  return value;
 }
 
 /** One text for all texts of a number: its digits without zeros around them, and the power of ten of the last. */
