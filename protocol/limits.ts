@@ -172,6 +172,8 @@ export const LIMITS = {
   // WebSockets of one node, and of one artifact on it: UNAVAILABLE
   socketsMax: 50_000,
   socketsPerArtifactMax: 5000,
+  // Whole documents and large differences that wait for slow peers, of one node: others get theirs later
+  outflowBytesMax: 256 * MB,
   // Of one artifact: DOCUMENT_LIMIT_EXCEEDED
   documentsMax: 200,
   // DOCUMENT_TOO_LARGE
@@ -182,6 +184,10 @@ export const LIMITS = {
   documentStructsMax: 1_000_000,
   documentClientsMax: 50_000,
   subdocumentsMax: 1000,
+  // Versions of a document by request: DOCUMENT_VERSIONS_FULL; as many again are made by itself, not more often than this
+  documentVersionsMax: 100,
+  documentVersionsBytesMax: 200 * MB,
+  documentVersionGapMs: 10 * 60 * 1000,
   // Updates that wait for others to come first: INVALID_UPDATE
   documentPendingBytesMax: 256 * KB,
   // What one client says of itself beside a document: more is not taken

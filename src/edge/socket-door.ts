@@ -50,6 +50,8 @@ interface Seat {
   readonly sender: string;
   link: SocketLink<Seat> | undefined;
   session: SocketSession | undefined;
+  /** It is about to be told that something was left out. */
+  isSkipping: boolean;
 }
 
 type Socket = WebSocket<SeatedSocket<Seat>>;
@@ -96,7 +98,7 @@ export class SocketDoor {
         this.#refuseOversize(sender);
         this.#refuseTooMany(artifactId);
         return chain(protocol.admit?.(call), () => {
-          const seat: Seat = { id, call, protocol, artifactId, sender, link: undefined, session: undefined };
+          const seat: Seat = { id, call, protocol, artifactId, sender, link: undefined, session: undefined, isSkipping: false };
           this.#take(seat);
           return upgradeAnswer({ userData: { seat }, abandoned: () => this.#leave(seat) });
         });
@@ -125,24 +127,8 @@ export class SocketDoor {
           this.#bug(seat, error);
         }
       },
-      dropped: (socket: Socket) => {
-        const { seat } = socket.getUserData();
-        try {
-          seat.session?.skipped();
-        } catch (error) {
-          this.#bug(seat, error);
-        }
-      },
-      drain: (socket: Socket) => {
-        // It is told of each part that has left.
-        if (socket.getBufferedAmount() > 0) return;
-        const { seat } = socket.getUserData();
-        try {
-          seat.session?.drained();
-        } catch (error) {
-          this.#bug(seat, error);
-        }
-      },
+      dropped: (socket: Socket) => this.#dropped(socket.getUserData().seat),
+      drain: (socket: Socket) => this.#drained(socket.getUserData().seat),
       close: (socket: Socket, _code: number, message: ArrayBuffer) => this.#closed(socket.getUserData().seat, message),
     };
   }
@@ -213,6 +199,36 @@ export class SocketDoor {
       seat.session = session;
       // It may have closed its link before there was anybody to tell.
       if (!link.isOpen) session.closed();
+    } catch (error) {
+      this.#bug(seat, error);
+    }
+  }
+
+  /**
+   * Told in a turn of its own: uWebSockets is in the midst of its subscribers, and whoever left or closed now would be missed there.
+   * By then it may have drained already, and nobody would say so again.
+   */
+  #dropped(seat: Seat): void {
+    if (seat.isSkipping) return;
+    seat.isSkipping = true;
+    setImmediate(() => {
+      seat.isSkipping = false;
+      if (seat.link?.isOpen !== true) return;
+      try {
+        seat.session?.skipped();
+      } catch (error) {
+        this.#bug(seat, error);
+      }
+      this.#drained(seat);
+    });
+  }
+
+  /** uWebSockets tells of each part that has left. */
+  #drained(seat: Seat): void {
+    const { link } = seat;
+    if (link?.isOpen !== true || link.bufferedBytes > 0) return;
+    try {
+      seat.session?.drained();
     } catch (error) {
       this.#bug(seat, error);
     }
