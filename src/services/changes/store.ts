@@ -48,6 +48,7 @@ export async function readChanges(
   commentText: CommentText,
 ): Promise<ChangesRead | null> {
   const sources = [
+    columns(sql),
     ...(wanted.types.includes('json') ? [keys(sql, id, wanted)] : []),
     ...(wanted.types.includes('tables') ? [tables(sql, id, wanted), rows(sql, id, wanted)] : []),
     ...(wanted.types.includes('blobs') ? [blobs(sql, id, wanted)] : []),
@@ -98,10 +99,18 @@ function thingOfRow(row: Row, commentText: CommentText): ChangedThing {
 
 const fitting = LIMITS.changeValueBytesMax;
 
+/** No row: the names and types of the columns, whichever sources follow. */
+function columns(sql: Queries) {
+  return sql`(
+    select null::bigint as seq, null::text as kind, null::text as name, null::text as row_id, null::text as data, null::bigint as at_ms,
+      null::int as row_count, null::text as mime_type, null::bigint as size_bytes, null::bigint as created_at_ms
+    where false)`;
+}
+
 function keys(sql: Queries, id: ArtifactId, { sinceSeq, reserved, limit, nowMs }: ChangesWanted) {
   return sql`(
-    select seq, 'json.put' as kind, key as name, null as row_id, case when octet_length(value) <= ${fitting} then value end as data,
-      updated_at_ms as at_ms, null::int as row_count, null as mime_type, null::bigint as size_bytes, null::bigint as created_at_ms
+    select seq, 'json.put', key, null, case when octet_length(value) <= ${fitting} then value end, updated_at_ms,
+      null::int, null, null::bigint, null::bigint
     from json_key
     where artifact_id = ${id} and seq > ${sinceSeq} and (expires_at_ms is null or expires_at_ms > ${nowMs})
       and (${reserved} or not starts_with(key, '_'))
