@@ -34,6 +34,15 @@ export const settings = z.object({
   S3_ACCESS_KEY: z.string().optional().describe('Its access key.'),
   S3_SECRET_KEY: z.string().optional().describe('Its secret key.'),
   S3_REGION: z.string().default('us-east-1').describe('Its region.'),
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/ })
+    .optional()
+    .describe('Server that sends mail, smtp://user:password@host:587. Without it mail is written to DATA_DIR/mail as .eml files.'),
+  MAIL_FROM: z
+    .string()
+    .regex(/^[^\r\n]*[^\s<>@]+@[^\s<>@]+>?$/, 'must be an address, or a name with the address in angle brackets')
+    .default('Easel <easel@localhost>')
+    .describe('Sender of that mail.'),
   DEFAULT_TIER: z.enum(['free', 'pro', 'team']).default('free').describe('Tier of new accounts. `free` may not publish publicly.'),
   TRUST_PROXY: flag.default(false).describe('Take the caller’s address and protocol from X-Forwarded-For and X-Forwarded-Proto.'),
   LOG_LEVEL: z

@@ -24,19 +24,21 @@ const HOUR_MS = 3_600_000;
 /** Addresses remembered; the one unseen for longest is forgotten first. */
 const ADDRESSES_MAX = 10_000;
 
-/** New accounts of one address in a sliding hour. */
+/** What one address may have in a sliding hour: new accounts, unless another limit is given. */
 export class SignupLimit {
   readonly #taken = new Map<string, number[]>();
   readonly #addressesMax: number;
+  readonly #limit: number;
 
-  constructor(addressesMax: number = ADDRESSES_MAX) {
+  constructor(addressesMax: number = ADDRESSES_MAX, limit: number = LIMITS.accountsPerHourPerAddress) {
     this.#addressesMax = addressesMax;
+    this.#limit = limit;
   }
 
   spend(address: string, nowMs: number): Spent {
     const key = network(address);
     const recent = (this.#taken.get(key) ?? []).filter((atMs) => atMs > nowMs - HOUR_MS);
-    const limit = LIMITS.accountsPerHourPerAddress;
+    const limit = this.#limit;
     const accepted = recent.length < limit;
     if (accepted) recent.push(nowMs);
     this.#taken.delete(key);

@@ -1,7 +1,7 @@
 /** Walks the endpoint table against the real service: every endpoint is exercised, and every one keeps the rules of contract.md §0. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Endpoint } from '../../protocol/endpoint.ts';
+import type { Endpoint, Need } from '../../protocol/endpoint.ts';
 import { ERRORS, type ErrorCode } from '../../protocol/errors.ts';
 import { errorCodesOf } from '../../protocol/openapi.ts';
 import { errorBody } from '../../protocol/schemas/common.ts';
@@ -12,6 +12,8 @@ import { EXAMPLES, type ExampleCall, makeWorld, pathOf, type World } from './exa
 import { rawRequest } from './fake-edge.ts';
 
 const table = Object.entries(endpoints) as [EndpointId, Endpoint][];
+/** What is hidden (404) from whoever may not see the artifact, with a token or without. */
+const VISIBLE: readonly Need[] = ['view', 'data:read', 'collab:read', 'comment'];
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 let easel: TestEasel;
@@ -60,7 +62,7 @@ async function expectFailure(endpoint: Endpoint, reply: Response, code: ErrorCod
 }
 
 function needsAccount({ access }: Endpoint): boolean {
-  return access.who === 'account' || (access.who === 'artifact' && access.need !== 'view' && access.need !== 'data:read');
+  return access.who === 'account' || (access.who === 'artifact' && !VISIBLE.includes(access.need));
 }
 
 describe.each(table)('%s', (id, endpoint) => {

@@ -152,6 +152,37 @@ export const EXAMPLES: { readonly [I in EndpointId]: (world: World) => ExampleCa
   'json.patch': (world) => ({ ...key(world), body: { op: 'increment', path: '$.points' } }),
   'json.delete': key,
   'json.deleteAll': (world) => ({ ...data(world), query: { confirm: 'true' } }),
+  'comments.list': (world) => ({ ...data(world), query: { parentId: 'root', resolved: 'false', limit: '5' } }),
+  'comments.create': (world) => ({
+    ...data(world),
+    body: {
+      content: 'Well said.',
+      contextId: 'index.html',
+      quote: { exact: 'one' },
+      position: { selector: 'p' },
+      dueAt: '2026-02-01T00:00:00Z',
+    },
+  }),
+  'comments.deleteResolved': (world) => ({ ...data(world), query: { resolved: 'true', confirm: 'true' } }),
+  'comments.get': comment,
+  'comments.update': async (world) => ({ ...(await comment(world)), body: { content: 'Better said.', quote: null } }),
+  'comments.delete': comment,
+  'comments.replies': async (world) => ({ ...(await comment(world)), query: { limit: '5' } }),
+  'comments.thread': async (world) => ({ ...(await comment(world)), query: { limit: '5' } }),
+  'comments.history': comment,
+  'comments.resolve': async (world) => ({ ...(await comment(world)), body: { resolved: true } }),
+  'comments.assign': async (world) => ({ ...(await comment(world)), body: { assigneeUserId: world.viewer.userId, dueAt: null } }),
+  'comments.react': async (world) => ({ ...(await comment(world)), body: { emoji: '👍' } }),
+  'comments.getConfig': data,
+  'comments.putConfig': (world) => ({ ...data(world), body: { identityMode: 'named', guestComments: null } }),
+  'comments.people': data,
+  'comments.unread': data,
+  'comments.markRead': (world) => ({ ...data(world), body: { seq: 1 } }),
+  'comments.guestStart': async (world) => {
+    await letGuests(world);
+    return { ...data(world), body: { email: 'gail@example.com', name: 'Gail' } };
+  },
+  'comments.guestVerify': async (world) => ({ ...data(world), body: { email: 'gail@example.com', code: await guestCode(world) } }),
   'blobs.list': (world) => ({ ...data(world), query: { limit: '5' } }),
   'blobs.create': (world) => ({ ...data(world), ...form('sent in a form') }),
   'blobs.upload': (world) => ({ ...data(world), body: { ...NOTE, size: 4 } }),
@@ -252,6 +283,26 @@ async function blobUpload({ easel, owner, artifactId }: World, headers: Record<s
     body: JSON.stringify(NOTE),
   });
   return ((await reply.json()) as { data: { tokenId: string; uploadUrl: string } }).data;
+}
+
+/** A comment of the owner. */
+async function comment(world: World): Promise<{ params: { artifactId: string; commentId: string } }> {
+  const reply = await call(world.easel, world.owner, 'POST', `/v1/data/${world.artifactId}/comments`, { content: 'First.' });
+  const { data: made } = (await reply.json()) as { data: { id: string } };
+  return { params: { artifactId: world.artifactId, commentId: made.id } };
+}
+
+async function letGuests({ easel, owner, artifactId }: World): Promise<void> {
+  await call(easel, owner, 'PUT', `/v1/data/${artifactId}/comments/_config`, { guestComments: true });
+}
+
+/** The code in the mail that a guest is sent. */
+async function guestCode(world: World): Promise<string> {
+  const { easel, owner, artifactId } = world;
+  await letGuests(world);
+  await call(easel, owner, 'POST', `/v1/data/${artifactId}/comments/_guest/start`, { email: 'gail@example.com', name: 'Gail' });
+  const [mail] = await easel.sql<{ text_body: string }[]>`select text_body from mail_outbox where artifact_id = ${artifactId}`;
+  return mail?.text_body.slice(0, 6) ?? '';
 }
 
 const NOTE = { filename: 'note.txt', mimeType: 'text/plain' };
