@@ -14,6 +14,7 @@ const entries = {
   main: 'src/main.ts',
   cli: 'src/clients/cli/main.ts',
   'pglite-worker': 'src/storage/pglite-worker.ts',
+  'document-worker': 'src/storage/document-worker.ts',
   bench: 'bench/main.ts',
 };
 

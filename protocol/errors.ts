@@ -167,6 +167,11 @@ export const ERRORS = {
     message: 'The document or the update is too large.',
     hint: 'A document may have 50 MB and one update 8 MB; put files into blobs.',
   },
+  DOCUMENT_VERSIONS_FULL: {
+    status: 413,
+    message: 'The document has as many versions as it may have.',
+    hint: 'Delete versions; a document may have 100 by request, with 200 MB in all.',
+  },
   STORAGE_LIMIT_EXCEEDED: { status: 413, message: 'The artifact has no room left.', hint: 'Delete data first.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'This media type is not taken here.', hint: 'See the Accept header for what is.' },
   PATCH_FAILED: {

@@ -27,13 +27,10 @@ import { commentsGate } from './services/changes/comments-gate.ts';
 import { changeHandlers } from './services/changes/handlers.ts';
 import { ChangeHub } from './services/changes/hub.ts';
 import { commentText } from './services/comments/present.ts';
-import { commentHandlers } from './services/comments/service.ts';
 import type { ServiceDeps } from './services/deps.ts';
 import { ArtifactHeads } from './services/heads.ts';
 import { Identities } from './services/identities.ts';
 import { jsonKeyHandlers } from './services/json-keys.ts';
-import { MailSender } from './services/mail/sender.ts';
-import { mailTransport } from './services/mail/transports.ts';
 import { ArtifactNotices } from './services/notices.ts';
 import { pageSdkHandlers } from './services/page-sdk.ts';
 import { presenceHandlers } from './services/presence.ts';
@@ -49,7 +46,9 @@ import { TokenService } from './services/tokens.ts';
 import { trashHandlers } from './services/trash.ts';
 import { versionHandlers } from './services/versions.ts';
 import { postgresArtifactStore } from './storage/artifact-store.ts';
-import { type Database, type DatabaseFiles, openDatabase } from './storage/database.ts';
+import { type Database, type DatabaseFiles, filesBesideProgram, openDatabase } from './storage/database.ts';
+import { DocumentCompactor } from './storage/document-compaction.ts';
+import { DocumentThread } from './storage/document-thread.ts';
 import { fileObjects } from './storage/file-objects.ts';
 import { postgresJournal } from './storage/journal.ts';
 import type { ObjectStore } from './storage/objects.ts';
@@ -82,14 +81,16 @@ export interface Overrides {
 export async function startEasel(settings: Settings, overrides: Overrides = {}): Promise<Easel> {
   const clock = overrides.clock ?? systemClock;
   const log = overrides.log ?? createLog(settings.LOG_LEVEL);
-  const database = await openDatabase(settings, log, overrides.databaseFiles);
+  const files = overrides.databaseFiles ?? filesBesideProgram();
+  const database = await openDatabase(settings, log, files);
   try {
     const objects = await openObjects(settings);
     await objects.ready();
     const spool = new Spool(join(settings.DATA_DIR, 'objects', 'incoming'));
     await spool.ready();
     const pageSdk = new PageSdk(overrides.pageSdkDir ?? sdkBesideProgram());
-    return await compose(settings, { clock, log, database, objects, spool, pageSdk });
+    const documentThread = new DocumentThread(files.documentWorkerFile, clock);
+    return await compose(settings, { clock, log, database, objects, spool, pageSdk, documentThread });
   } catch (error) {
     await database.close();
     throw error;
@@ -103,9 +104,10 @@ interface Foundation {
   readonly objects: ObjectStore;
   readonly spool: Spool;
   readonly pageSdk: PageSdk;
+  readonly documentThread: DocumentThread;
 }
 
-async function compose(settings: Settings, { clock, log, database, objects, spool, pageSdk }: Foundation): Promise<Easel> {
+async function compose(settings: Settings, { clock, log, database, objects, spool, pageSdk, documentThread }: Foundation): Promise<Easel> {
   const { sql } = database;
   const adminToken = await createAdministrator(sql, clock.nowMs());
   const notices = new ArtifactNotices();
@@ -116,8 +118,10 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
 
   const tokens = new TokenService({ sql, clock, log });
   const heads = new ArtifactHeads({ sql, notices });
+  const compactor = new DocumentCompactor({ sql, thread: documentThread, clock, log });
   const runtime = new ActorRuntime({
     clock,
+    upkeep: compactor,
     store: postgresArtifactStore(sql),
     journal: postgresJournal(database.journalSql),
     placement: localPlacement(),
@@ -131,7 +135,6 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
   });
   const access = new AccessWatch({ ...deps, heads, tokens });
   const identities = new Identities({ sql });
-  const mail = new MailSender({ sql, clock, log, transport: mailTransport(settings) });
   const hub = new ChangeHub({ ...deps, access, runtime, commentText });
   const connections = new Connections();
   const channels = new ChannelsProtocol({
@@ -149,7 +152,7 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
     settings,
     config: (port) => Object.assign(config, deriveConfig(settings, port)),
     handlers: serviceHandlers(
-      { ...deps, spool, pageSdk, identities, connections, mail, reads: new TableReads(database.tableSql) },
+      { ...deps, spool, pageSdk, identities, connections, reads: new TableReads(database.tableSql) },
       tokens,
       runtime,
       hub,
@@ -165,7 +168,6 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
     metrics,
     log,
   });
-  mail.wake();
   const jobs = startDailyJobs(dailyJobs(deps, database.embedded), log);
 
   const drain = async () => {
@@ -173,9 +175,9 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
     await edge.idle();
     edge.close();
     await jobs.stop();
-    await mail.stop();
     await content.close();
     await runtime.stop();
+    await Promise.all([compactor.close(), documentThread.close()]);
     await tokens.stop();
     await database.close();
   };
@@ -203,7 +205,6 @@ function serviceHandlers(
     readonly pageSdk: PageSdk;
     readonly identities: Identities;
     readonly connections: Connections;
-    readonly mail: MailSender;
     readonly reads: TableReads;
   },
   tokens: TokenService,
@@ -228,7 +229,6 @@ function serviceHandlers(
     ...tableQueryHandlers({ runtime, reads: deps.reads }),
     ...realtimeHandlers(),
     ...presenceHandlers(deps),
-    ...commentHandlers({ ...deps, runtime }),
   };
 }
 

@@ -17,11 +17,14 @@ export async function readDocuments(sql: Sql, artifactId: ArtifactId, epoch: num
 
 export async function readDocument(sql: Sql, artifactId: ArtifactId, epoch: number, name: string): Promise<StoredDocumentContent | null> {
   return owned(sql, artifactId, epoch, async (tx) => {
-    const [document] = await tx<{ snapshot: Buffer | null; seq: number }[]>`
-      select snapshot, seq from document where artifact_id = ${artifactId} and name = ${name}`;
+    const [[document], rows] = await Promise.all([
+      tx<{ snapshot: Buffer | null; seq: number }[]>`
+        select s.data as snapshot, d.seq
+        from document d left join document_snapshot s on s.artifact_id = d.artifact_id and s.name = d.name and s.seq = d.snapshot_seq
+        where d.artifact_id = ${artifactId} and d.name = ${name} and (s.seq is not null or d.snapshot_seq = 0)`,
+      tx<{ data: Buffer }[]>`select data from document_update where artifact_id = ${artifactId} and name = ${name} order by seq`,
+    ]);
     if (document === undefined) return { snapshot: null, updates: [], seq: 0 };
-    const rows = await tx<{ data: Buffer }[]>`
-      select data from document_update where artifact_id = ${artifactId} and name = ${name} order by seq`;
     return { snapshot: document.snapshot, updates: rows.flatMap(({ data }) => unframed(data)), seq: document.seq };
   });
 }

@@ -29,12 +29,18 @@ export interface Database {
 export interface DatabaseFiles {
   readonly migrationsDir: string;
   readonly workerFile: string;
+  readonly documentWorkerFile: string;
   readonly templateDir: string;
 }
 
-function filesBesideProgram(): DatabaseFiles {
+export function filesBesideProgram(): DatabaseFiles {
   const beside = (name: string) => fileURLToPath(new URL(`./${name}`, import.meta.url));
-  return { migrationsDir: beside('migrations'), workerFile: beside('pglite-worker.js'), templateDir: beside('postgres-template') };
+  return {
+    migrationsDir: beside('migrations'),
+    workerFile: beside('pglite-worker.js'),
+    documentWorkerFile: beside('document-worker.js'),
+    templateDir: beside('postgres-template'),
+  };
 }
 
 type DatabaseSettings = Pick<Settings, 'DATABASE_URL' | 'DATABASE_POOL' | 'DATA_DIR'>;

@@ -76,8 +76,8 @@ export function documentParts(sql: Queries, { updates: p, drops: d }: DocumentCo
       ) as p (artifact, name, seq, data, updates, by_user, at)
       join owned on owned.artifact = p.artifact
     ), document_written as (
-      insert into document (artifact_id, name, seq, stored_bytes, created_at_ms, updated_at_ms)
-      select id, name, seq, octet_length(data), at, at from doc_update
+      insert into document (artifact_id, name, created_seq, seq, stored_bytes, created_at_ms, updated_at_ms)
+      select id, name, seq, seq, octet_length(data), at, at from doc_update
       on conflict (artifact_id, name) do update set
         seq = excluded.seq, stored_bytes = document.stored_bytes + excluded.stored_bytes, updated_at_ms = excluded.updated_at_ms
     ), doc_update_written as (
@@ -91,6 +91,8 @@ export function documentParts(sql: Queries, { updates: p, drops: d }: DocumentCo
       delete from document using doc_dropped d where document.artifact_id = d.id and document.name = d.name
     ), doc_updates_dropped as (
       delete from document_update using doc_dropped d where document_update.artifact_id = d.id and document_update.name = d.name
+    ), doc_snapshots_dropped as (
+      delete from document_snapshot using doc_dropped d where document_snapshot.artifact_id = d.id and document_snapshot.name = d.name
     ), doc_versions_dropped as (
       delete from document_version using doc_dropped d where document_version.artifact_id = d.id and document_version.name = d.name
     )`;

@@ -22,6 +22,7 @@ export function builtFiles(): DatabaseFiles {
   return {
     migrationsDir: join(builtDir, 'migrations'),
     workerFile: join(builtDir, 'pglite-worker.js'),
+    documentWorkerFile: join(builtDir, 'document-worker.js'),
     templateDir: join(builtDir, 'postgres-template'),
   };
 }

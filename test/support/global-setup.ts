@@ -14,7 +14,9 @@ const DEFAULT_CHROMIUM = '/usr/bin/chromium';
 export default async function setup(project: TestProject): Promise<() => void> {
   removeLeftovers();
   const builtDir = join(CACHE, `test-${process.pid}`);
-  execFileSync(process.execPath, [join(ROOT, 'deploy/build.mjs'), builtDir, 'main', 'cli', 'pglite-worker'], { stdio: 'inherit' });
+  execFileSync(process.execPath, [join(ROOT, 'deploy/build.mjs'), builtDir, 'main', 'cli', 'pglite-worker', 'document-worker'], {
+    stdio: 'inherit',
+  });
   const found: Services = {
     postgresUrl: await reachablePostgres(process.env.TEST_DATABASE_URL ?? 'postgres://root@127.0.0.1:5432/postgres'),
     redisUrl: await reachable(process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'),

@@ -2,9 +2,10 @@
 create table document (
   artifact_id text not null references artifact on delete cascade,
   name text not null collate "C",
-  -- Everything up to snapshot_seq, in Yjs' format v1; null while nothing was compacted.
-  snapshot bytea,
+  -- The row of document_snapshot that holds; 0 while nothing was compacted.
   snapshot_seq bigint not null default 0,
+  -- Of its first update: one of the same name that was dropped before is another document.
+  created_seq bigint not null,
   -- Of the last update.
   seq bigint not null,
   -- Of the snapshot and the updates since.
@@ -13,8 +14,16 @@ create table document (
   updated_at_ms bigint not null,
   primary key (artifact_id, name)
 );
--- Snapshots are compressed already or do not compress: leave them as they are, beside the row.
-alter table document alter column snapshot set storage external;
+-- Everything up to seq, in Yjs' format v1. Beside the document, whose row every commit locks: writing a large one takes a while.
+create table document_snapshot (
+  artifact_id text not null,
+  name text not null collate "C",
+  seq bigint not null,
+  data bytea not null,
+  primary key (artifact_id, name, seq)
+);
+-- Snapshots are compressed already or do not compress: leave them as they are.
+alter table document_snapshot alter column data set storage external;
 
 -- No foreign key: its check would cost every update more than the update; a purge deletes these rows by name.
 create table document_update (
@@ -30,7 +39,7 @@ create table document_update (
   primary key (artifact_id, name, seq)
 );
 
--- States to come back to, whole.
+-- States to come back to, whole. Those before created_seq are of another document.
 create table document_version (
   artifact_id text not null,
   name text not null collate "C",
@@ -43,6 +52,7 @@ create table document_version (
   created_at_ms bigint not null,
   primary key (artifact_id, name, seq)
 );
+alter table document_version alter column state set storage external;
 
 create table comment_config (
   artifact_id text primary key references artifact on delete cascade,
@@ -83,12 +93,11 @@ create table comment_read (
 
 -- People without an account who have proved an e-mail address, for the comments of one artifact.
 create table comment_guest (
-  -- One guest of an artifact for each address, however many tokens: what was written with one can be changed with the next.
-  id text not null,
+  id text primary key,
   artifact_id text not null references artifact on delete cascade,
   email text not null,
   name text not null,
-  token_id text primary key,
+  token_id text not null unique,
   token_sha256 bytea not null unique,
   created_at_ms bigint not null,
   expires_at_ms bigint not null,
@@ -124,5 +133,3 @@ create table mail_outbox (
   created_at_ms bigint not null
 );
 create index mail_outbox_due on mail_outbox (next_attempt_at_ms) where sent_at_ms is null;
-create index mail_outbox_recipient on mail_outbox (recipient, created_at_ms);
-create index mail_outbox_artifact on mail_outbox (artifact_id, created_at_ms);

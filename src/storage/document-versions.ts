@@ -1,0 +1,129 @@
+/** Versions of a document: whole states, made by compaction and thinned out with time, or by request and kept. */
+import { Failure } from '../../protocol/errors.ts';
+import type { ArtifactId } from '../../protocol/ids.ts';
+import { LIMITS } from '../../protocol/limits.ts';
+import { type DocumentLog, readLog } from './document-log.ts';
+import type { DocumentThread } from './document-thread.ts';
+import type { Queries, Sql } from './sql.ts';
+
+export interface DocumentVersion {
+  /** The document with everything up to here. */
+  readonly seq: number;
+  readonly label: string | null;
+  readonly createdBy: string | null;
+  readonly automatic: boolean;
+  readonly sizeBytes: number;
+  readonly createdAtMs: number;
+}
+
+interface Where {
+  readonly artifactId: ArtifactId;
+  readonly name: string;
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Newest first; those before `beforeSeq` where it is given. Empty for a document that is not stored. */
+export function listDocumentVersions(
+  sql: Queries,
+  { artifactId, name }: Where,
+  page: { readonly beforeSeq: number | undefined; readonly limit: number },
+): Promise<DocumentVersion[]> {
+  return sql<DocumentVersion[]>`
+    select ${versionColumns(sql)}
+    from document_version v join document d on d.artifact_id = v.artifact_id and d.name = v.name and v.seq >= d.created_seq
+    where v.artifact_id = ${artifactId} and v.name = ${name} and v.seq < ${page.beforeSeq ?? Number.MAX_SAFE_INTEGER}
+    order by v.seq desc limit ${page.limit}`;
+}
+
+/**
+ * The document as one update, as it was when `seq` was the last change: from a version, or from what compaction has not merged yet.
+ * Throws VERSION_NOT_FOUND.
+ */
+export async function readDocumentState(sql: Sql, thread: Pick<DocumentThread, 'merge'>, where: Where, seq: number): Promise<Uint8Array> {
+  const { artifactId, name } = where;
+  const [version] = await sql<{ state: Buffer }[]>`
+    select v.state from document_version v
+    join document d on d.artifact_id = v.artifact_id and d.name = v.name and v.seq >= d.created_seq
+    where v.artifact_id = ${artifactId} and v.name = ${name} and v.seq = ${seq}`;
+  if (version !== undefined) return version.state;
+  const [artifact] = await sql<{ seq: number }[]>`select seq from artifact where id = ${artifactId}`;
+  const log = seq > (artifact?.seq ?? 0) ? undefined : await readLog(sql, artifactId, name, seq);
+  if (log === undefined) throw new Failure('VERSION_NOT_FOUND', { param: 'seq' });
+  return thread.merge(log.snapshot, log.data);
+}
+
+/** Of what is committed now. Throws DOCUMENT_NOT_FOUND, DOCUMENT_VERSIONS_FULL. */
+export async function makeDocumentVersion(
+  sql: Sql,
+  thread: Pick<DocumentThread, 'merge'>,
+  where: Where,
+  made: { readonly label: string | null; readonly by: string | null; readonly nowMs: number },
+): Promise<DocumentVersion> {
+  const log = await readLog(sql, where.artifactId, where.name);
+  if (log === undefined) throw new Failure('DOCUMENT_NOT_FOUND', { param: 'doc' });
+  const state = await thread.merge(log.snapshot, log.data);
+  const { artifactId, name } = where;
+  return sql.begin(async (tx): Promise<DocumentVersion> => {
+    // Of those who ask at once each counts the others.
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`${artifactId}/${name}`}, 0))`;
+    await admitVersion(tx, log, state.byteLength);
+    const [version] = await tx<DocumentVersion[]>`
+      insert into document_version as v (artifact_id, name, seq, state, label, created_by, automatic, created_at_ms)
+      values (${artifactId}, ${name}, ${log.seq}, ${Buffer.from(state.buffer, state.byteOffset, state.byteLength)}, ${made.label}, ${made.by}, false, ${made.nowMs})
+      on conflict (artifact_id, name, seq) do update set label = excluded.label, created_by = excluded.created_by, automatic = false
+      returning ${versionColumns(tx)}`;
+    if (version === undefined) throw new Error('a version that was written was not answered');
+    return version;
+  }) as Promise<DocumentVersion>;
+}
+
+/** False where there is none. */
+export async function deleteDocumentVersion(sql: Queries, { artifactId, name }: Where, seq: number): Promise<boolean> {
+  return (await sql`delete from document_version where artifact_id = ${artifactId} and name = ${name} and seq = ${seq}`).count > 0;
+}
+
+/** Keeps the snapshot of `log.seq`, which is written, as a version, unless the last one is too young; older ones make room. */
+export async function keepAutomaticVersion(tx: Queries, log: DocumentLog, nowMs: number): Promise<void> {
+  const { artifactId, name, seq, createdSeq } = log;
+  const kept = await tx`
+    insert into document_version (artifact_id, name, seq, state, label, created_by, automatic, created_at_ms)
+    select artifact_id, name, seq, data, null, null, true, ${nowMs} from document_snapshot
+    where artifact_id = ${artifactId} and name = ${name} and seq = ${seq} and not exists (
+      select 1 from document_version v
+      where v.artifact_id = ${artifactId} and v.name = ${name} and v.seq >= ${createdSeq} and v.created_at_ms > ${nowMs - LIMITS.documentVersionGapMs}
+    )
+    on conflict do nothing`;
+  if (kept.count > 0) await thinOut(tx, log, nowMs);
+}
+
+/** All of the last day, then one a day; at most so many and so large. Those that were asked for stay. */
+async function thinOut(tx: Queries, { artifactId, name, createdSeq }: DocumentLog, nowMs: number): Promise<void> {
+  await tx`
+    delete from document_version v using (
+      select seq,
+        row_number() over (partition by case when created_at_ms > ${nowMs - DAY_MS} then seq else -1 - created_at_ms / ${DAY_MS} end order by seq desc) as of_day,
+        row_number() over (order by seq desc) as nth,
+        sum(octet_length(state)) over (order by seq desc) as bytes
+      from document_version where artifact_id = ${artifactId} and name = ${name} and automatic
+    ) as a
+    where v.artifact_id = ${artifactId} and v.name = ${name} and v.seq = a.seq and (
+      v.seq < ${createdSeq} or a.of_day > 1 or a.nth > ${LIMITS.documentVersionsMax}
+      or (a.nth > 1 and a.bytes > ${LIMITS.documentVersionsBytesMax})
+    )`;
+}
+
+async function admitVersion(tx: Queries, { artifactId, name, seq, createdSeq }: DocumentLog, bytes: number): Promise<void> {
+  const [sum] = await tx<{ versions: number; bytes: number }[]>`
+    select count(*) as versions, coalesce(sum(octet_length(state)), 0) as bytes from document_version
+    where artifact_id = ${artifactId} and name = ${name} and not automatic and seq >= ${createdSeq} and seq <> ${seq}`;
+  if (sum === undefined) return;
+  if (sum.versions >= LIMITS.documentVersionsMax || Number(sum.bytes) + bytes > LIMITS.documentVersionsBytesMax) {
+    throw new Failure('DOCUMENT_VERSIONS_FULL');
+  }
+}
+
+/** Of `document_version v`. */
+function versionColumns(sql: Queries) {
+  return sql`v.seq, v.label, v.created_by as "createdBy", v.automatic, octet_length(v.state) as "sizeBytes", v.created_at_ms as "createdAtMs"`;
+}
