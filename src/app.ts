@@ -27,10 +27,13 @@ import { commentsGate } from './services/changes/comments-gate.ts';
 import { changeHandlers } from './services/changes/handlers.ts';
 import { ChangeHub } from './services/changes/hub.ts';
 import { commentText } from './services/comments/present.ts';
+import { commentHandlers } from './services/comments/service.ts';
 import type { ServiceDeps } from './services/deps.ts';
 import { ArtifactHeads } from './services/heads.ts';
 import { Identities } from './services/identities.ts';
 import { jsonKeyHandlers } from './services/json-keys.ts';
+import { MailSender } from './services/mail/sender.ts';
+import { mailTransport } from './services/mail/transports.ts';
 import { ArtifactNotices } from './services/notices.ts';
 import { pageSdkHandlers } from './services/page-sdk.ts';
 import { presenceHandlers } from './services/presence.ts';
@@ -135,6 +138,7 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
   });
   const access = new AccessWatch({ ...deps, heads, tokens });
   const identities = new Identities({ sql });
+  const mail = new MailSender({ sql, clock, log, transport: mailTransport(settings) });
   const hub = new ChangeHub({ ...deps, access, runtime, commentText });
   const connections = new Connections();
   const channels = new ChannelsProtocol({
@@ -152,7 +156,7 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
     settings,
     config: (port) => Object.assign(config, deriveConfig(settings, port)),
     handlers: serviceHandlers(
-      { ...deps, spool, pageSdk, identities, connections, reads: new TableReads(database.tableSql) },
+      { ...deps, spool, pageSdk, identities, connections, mail, reads: new TableReads(database.tableSql) },
       tokens,
       runtime,
       hub,
@@ -168,6 +172,7 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
     metrics,
     log,
   });
+  mail.wake();
   const jobs = startDailyJobs(dailyJobs(deps, database.embedded), log);
 
   const drain = async () => {
@@ -175,6 +180,7 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
     await edge.idle();
     edge.close();
     await jobs.stop();
+    await mail.stop();
     await content.close();
     await runtime.stop();
     await Promise.all([compactor.close(), documentThread.close()]);
@@ -205,6 +211,7 @@ function serviceHandlers(
     readonly pageSdk: PageSdk;
     readonly identities: Identities;
     readonly connections: Connections;
+    readonly mail: MailSender;
     readonly reads: TableReads;
   },
   tokens: TokenService,
@@ -229,6 +236,7 @@ function serviceHandlers(
     ...tableQueryHandlers({ runtime, reads: deps.reads }),
     ...realtimeHandlers(),
     ...presenceHandlers(deps),
+    ...commentHandlers({ ...deps, runtime }),
   };
 }
 

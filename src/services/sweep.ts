@@ -6,11 +6,14 @@ import type { ObjectStore } from '../storage/objects.ts';
 import { RETENTION_MS } from './artifact-rows.ts';
 import { deleteExpiredBlobUploads } from './blobs/uploads.ts';
 import { trimTombstones } from './changes/trim.ts';
+import { deleteOldGuests } from './comments/guests.ts';
 import type { Queries, ServiceDeps } from './deps.ts';
+import { deleteOldMail } from './mail/outbox.ts';
 import { purgeRows } from './tables/purge.ts';
 
+const DAY_MS = 24 * 3600 * 1000;
 /** An object is stored before the row that names it: younger ones may just be waiting for theirs. */
-const OBJECT_GRACE_MS = 24 * 3600 * 1000;
+const OBJECT_GRACE_MS = DAY_MS;
 const ROWS_AT_ONCE = 100;
 
 export interface SweepReport {
@@ -22,6 +25,8 @@ export interface SweepReport {
   readonly idempotencyRecords: number;
   readonly tokens: number;
   readonly tombstones: number;
+  readonly mails: number;
+  readonly guests: number;
 }
 
 type Deps = Pick<ServiceDeps, 'sql' | 'clock' | 'objects' | 'notices'>;
@@ -38,6 +43,8 @@ export async function sweep(deps: Deps, signal: AbortSignal): Promise<SweepRepor
     idempotencyRecords: await deleteOldRecords(sql, nowMs - LIMITS.idempotencyTtlMs),
     tokens: await deleteDeadTokens(sql, nowMs - RETENTION_MS),
     tombstones: await trimTombstones(sql, nowMs, signal),
+    mails: await deleteOldMail(sql, nowMs - LIMITS.mailRetentionDays * DAY_MS),
+    guests: await deleteOldGuests(sql, nowMs, nowMs - RETENTION_MS),
     // Last: the rows removed above may have been the only ones to name them.
     objects: await removeOrphans(deps, nowMs - OBJECT_GRACE_MS, signal),
   };

@@ -93,11 +93,12 @@ create table comment_read (
 
 -- People without an account who have proved an e-mail address, for the comments of one artifact.
 create table comment_guest (
-  id text primary key,
+  -- One guest of an artifact for each address, however many tokens: what was written with one can be changed with the next.
+  id text not null,
   artifact_id text not null references artifact on delete cascade,
   email text not null,
   name text not null,
-  token_id text not null unique,
+  token_id text primary key,
   token_sha256 bytea not null unique,
   created_at_ms bigint not null,
   expires_at_ms bigint not null,
@@ -133,3 +134,5 @@ create table mail_outbox (
   created_at_ms bigint not null
 );
 create index mail_outbox_due on mail_outbox (next_attempt_at_ms) where sent_at_ms is null;
+create index mail_outbox_recipient on mail_outbox (recipient, created_at_ms);
+create index mail_outbox_artifact on mail_outbox (artifact_id, created_at_ms);
