@@ -13,7 +13,7 @@ interface Member {
   readonly personText: string;
   /** JSON. */
   stateText: string;
-  /** Others have been told that it is here. */
+  /** Somebody has been told that it is here. */
   told: boolean;
 }
 
@@ -75,7 +75,11 @@ export class PresencePart {
 
   /** JSON of all who are here; made once for everybody who asks before the next change. */
   everybody(): string {
-    this.#everybody ??= `{"people":[${[...this.#members.values()].map(textOf).join(',')}]}`;
+    if (this.#everybody === undefined) {
+      // Whoever is told of all has to be told of each who leaves.
+      for (const member of this.#members.values()) member.told = true;
+      this.#everybody = `{"people":[${[...this.#members.values()].map(textOf).join(',')}]}`;
+    }
     return this.#everybody;
   }
 
