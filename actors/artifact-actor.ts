@@ -75,7 +75,7 @@ export class ArtifactActor implements Committing {
     this.json = new JsonPart({ ledger: this, clock: deps.clock, store: deps.store });
     this.json.restore(image.keys);
     this.tables = new TablesPart({ ledger: this, clock: deps.clock, store: deps.store });
-    this.tables.restore(image.tables);
+    this.tables.restore(image.tables, image.hasDroppedTables);
     this.blobs = new BlobsPart({ ledger: this, clock: deps.clock });
     this.blobs.restore(image.blobs);
     this.comments = new CommentsPart({ ledger: this, clock: deps.clock, store: deps.store });

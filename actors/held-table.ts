@@ -7,7 +7,7 @@ import type { Table } from './table.ts';
 import { Seat } from './table-access.ts';
 import { type MayWrite, merged, readHolders, type TableOperation, uniqueColumns, valuesOf } from './table-operations.ts';
 import { KnownRows, TablePlan } from './table-plan.ts';
-import type { TablesPart } from './tables-part.ts';
+import type { RowChange, TablesPart } from './tables-part.ts';
 
 /** `look` sees everything that was done to the table before, committed. It must end by itself: writers wait for it. */
 export abstract class HeldOperation<L, T> implements TableOperation<T> {
@@ -48,21 +48,82 @@ export abstract class HeldOperation<L, T> implements TableOperation<T> {
   }
 }
 
-/** Answers the rows that match a filter, as committed: at most `rowsMax + 1`, and no more than fit into `bytesMax` and one. */
-export type ReadMatching = (tables: TablesPart, table: Table, rowsMax: number) => Promise<readonly StoredRow[]>;
+/** The rows that match a filter, as committed and in the order of their insertion, some at a time. What it reads ahead is bounded. */
+export type ReadMatching = (tables: TablesPart, table: Table) => AsyncIterable<readonly StoredRow[]>;
 
-/** Changes the rows that match, each by the same merge patch. Answers how many. */
-export class PatchMatching extends HeldOperation<readonly StoredRow[], number> {
+/** What one turn and one commit take of a change of many rows: more would keep everybody else waiting. */
+export interface PieceBounds {
+  readonly rowsMax: number;
+  /** Of the rows' texts; a piece has one row at least. */
+  readonly bytesMax: number;
+}
+
+// Some ten milliseconds of the store: who comes meanwhile waits for one piece, and goes in with the next.
+const PIECE: PieceBounds = { rowsMax: 100, bytesMax: 1024 * 1024 };
+
+/**
+ * Changes the rows that match, piece by piece: `run` is a turn for each until `isDone`, and answers how many rows it changed. Which rows
+ * those are and that all of them may be changed is known before the first: nobody else writes the table until the last. Should the actor
+ * not be the same any more after the first, the rest is not done: UNAVAILABLE.
+ */
+abstract class ChangeMatching extends HeldOperation<readonly (readonly RowChange[])[], number> {
+  readonly #mayWrite: MayWrite;
+  readonly #bounds: PieceBounds;
+  #pieces = 0;
+  #done = 0;
+
+  constructor(table: string, mayWrite: MayWrite, bounds: PieceBounds) {
+    super(table);
+    this.#mayWrite = mayWrite;
+    this.#bounds = bounds;
+  }
+
+  get isDone(): boolean {
+    return this.#done >= this.#pieces;
+  }
+
+  protected async look(tables: TablesPart, table: Table): Promise<readonly (readonly RowChange[])[]> {
+    this.#requireFirst();
+    this.#mayWrite(table);
+    const pieces = piecesOf(await this.plan(tables, table), this.#bounds);
+    this.#pieces = pieces.length;
+    return pieces;
+  }
+
+  protected turn(tables: TablesPart, there: Table | undefined, pieces: readonly (readonly RowChange[])[] | undefined): number {
+    if (there === undefined) this.#requireFirst();
+    const table = there ?? tables.get(this.name);
+    const piece = pieces?.[this.#done];
+    if (piece === undefined) return 0;
+    // Refused as a whole or not at all; the pieces that follow wait for each other, so that there is never more than one of them to store.
+    if (this.#done === 0) tables.admit(this.name, 0);
+    tables.change(table, piece);
+    this.#done += 1;
+    return piece.length;
+  }
+
+  /** All changes, every one of which can be made. */
+  protected abstract plan(tables: TablesPart, table: Table): Promise<readonly RowChange[]>;
+
+  #requireFirst(): void {
+    if (this.#done === 0) return;
+    throw new Failure('UNAVAILABLE', {
+      message: 'Only the first of the rows that match could be changed. Ask again for the rest.',
+      retryAfterS: 1,
+    });
+  }
+}
+
+/** Changes the rows that match, each by the same merge patch. */
+export class PatchMatching extends ChangeMatching {
   readonly #matching: ReadMatching;
   readonly #changes: RowFields;
-  readonly #mayWrite: MayWrite;
   readonly #known = new KnownRows();
 
-  constructor(table: string, matching: ReadMatching, changes: RowFields, mayWrite: MayWrite) {
-    super(table);
+  constructor(table: string, matching: ReadMatching, changes: RowFields, mayWrite: MayWrite, bounds = PIECE) {
+    super(table, mayWrite, bounds);
     this.#matching = matching;
     this.#changes = ownFields(changes);
-    this.#mayWrite = mayWrite;
   }
 
   override close(): void {
@@ -70,65 +131,64 @@ export class PatchMatching extends HeldOperation<readonly StoredRow[], number> {
     this.#known.close();
   }
 
-  protected async look(tables: TablesPart, table: Table): Promise<readonly StoredRow[]> {
-    let rows: readonly StoredRow[] = [];
+  protected async plan(tables: TablesPart, table: Table): Promise<readonly RowChange[]> {
     const columns = uniqueColumns(table).filter((column) => Object.hasOwn(this.#changes, column));
-    await this.#known.read(tables, table, async () => {
-      const holders = columns.map((column) => readHolders(tables, table, column, valuesOf([this.#changes], column)));
-      const answers = await Promise.all([this.#matching(tables, table, LIMITS.rowsByFilterMax), ...holders]);
-      rows = answers[0];
-      return answers;
-    });
-    return rows;
-  }
-
-  protected turn(tables: TablesPart, there: Table | undefined, seen: readonly StoredRow[] | undefined): number {
-    const table = there ?? tables.get(this.name);
-    this.#mayWrite(table);
-    const rows = seen ?? [];
-    requireFew(rows);
+    await this.#known.read(tables, table, () =>
+      Promise.all(columns.map((column) => readHolders(tables, table, column, valuesOf([this.#changes], column)))),
+    );
     const plan = new TablePlan(table, this.#known);
-    for (const row of rows) plan.put(row.rowId, merged(JSON.parse(row.data), this.#changes), row.rowId);
+    for await (const rows of upToMax(this.#matching(tables, table))) {
+      this.#known.add(rows);
+      for (const row of rows) plan.put(row.rowId, merged(JSON.parse(row.data), this.#changes), row.rowId);
+    }
     plan.refuse();
-    if (rows.length === 0) return 0;
-    tables.admit(this.name, 0);
-    tables.change(table, plan.changes());
-    return rows.length;
+    return plan.changes();
   }
 }
 
-/** Deletes the rows that match. Answers how many. */
-export class DeleteMatching extends HeldOperation<readonly StoredRow[], number> {
+/** Deletes the rows that match. */
+export class DeleteMatching extends ChangeMatching {
   readonly #matching: ReadMatching;
-  readonly #mayWrite: MayWrite;
 
-  constructor(table: string, matching: ReadMatching, mayWrite: MayWrite) {
-    super(table);
+  constructor(table: string, matching: ReadMatching, mayWrite: MayWrite, bounds = PIECE) {
+    super(table, mayWrite, bounds);
     this.#matching = matching;
-    this.#mayWrite = mayWrite;
   }
 
-  protected look(tables: TablesPart, table: Table): Promise<readonly StoredRow[]> {
-    return this.#matching(tables, table, LIMITS.rowsByFilterMax);
-  }
-
-  protected turn(tables: TablesPart, there: Table | undefined, seen: readonly StoredRow[] | undefined): number {
-    const table = there ?? tables.get(this.name);
-    this.#mayWrite(table);
-    const rows = seen ?? [];
-    requireFew(rows);
-    if (rows.length === 0) return 0;
-    tables.admit(this.name, 0);
-    tables.change(
-      table,
-      rows.map((row) => ({ rowId: row.rowId, before: row, after: null })),
-    );
-    return rows.length;
+  protected async plan(tables: TablesPart, table: Table): Promise<readonly RowChange[]> {
+    const changes: RowChange[] = [];
+    for await (const rows of upToMax(this.#matching(tables, table))) {
+      for (const row of rows) changes.push({ rowId: row.rowId, before: row, after: null });
+    }
+    return changes;
   }
 }
 
 /** Throws TOO_MANY_ROWS. */
-function requireFew(rows: readonly StoredRow[]): void {
-  if (rows.length <= LIMITS.rowsByFilterMax) return;
-  throw new Failure('TOO_MANY_ROWS', { message: `The filter matches more than ${LIMITS.rowsByFilterMax} rows.`, param: 'filter' });
+async function* upToMax(pages: AsyncIterable<readonly StoredRow[]>): AsyncGenerator<readonly StoredRow[]> {
+  let count = 0;
+  for await (const rows of pages) {
+    count += rows.length;
+    if (count > LIMITS.rowsByFilterMax) {
+      throw new Failure('TOO_MANY_ROWS', { message: `The filter matches more than ${LIMITS.rowsByFilterMax} rows.`, param: 'filter' });
+    }
+    yield rows;
+  }
+}
+
+function piecesOf(changes: readonly RowChange[], { rowsMax, bytesMax }: PieceBounds): RowChange[][] {
+  const pieces: RowChange[][] = [];
+  let piece: RowChange[] = [];
+  let bytes = 0;
+  for (const change of changes) {
+    const size = change.after?.data.length ?? 0;
+    if (piece.length === 0 || piece.length === rowsMax || bytes + size > bytesMax) {
+      piece = [];
+      bytes = 0;
+      pieces.push(piece);
+    }
+    piece.push(change);
+    bytes += size;
+  }
+  return pieces;
 }

@@ -31,22 +31,25 @@ export type JsonChange =
 /** A value of an indexed column: numbers and strings are ordered, booleans only compared. */
 export type IndexedValue = number | string | boolean;
 
+/** `storedAs`: what the rows of the table have as its name in the store; left out where that is its own. */
 export type TableChange =
   /** Made by the first insert or by a schema. `schema` is its JSON text, null for none. */
   | {
       readonly kind: 'table.put';
       readonly table: string;
+      readonly storedAs?: string;
       readonly schema: string | null;
       /** Rows of the table after this change. */
       readonly rowCount: number;
       readonly createdAtMs: number;
       readonly updatedAtMs: number;
     }
-  /** All its rows with it. */
-  | { readonly kind: 'table.drop'; readonly table: string; readonly atMs: number }
+  /** All its rows with it: nobody sees them from then on, whenever the store removes them. */
+  | { readonly kind: 'table.drop'; readonly table: string; readonly storedAs?: string; readonly atMs: number }
   | {
       readonly kind: 'row.put';
       readonly table: string;
+      readonly storedAs?: string;
       readonly rowId: string;
       /** The row's fields as JSON text, without id and times. */
       readonly data: string;
@@ -62,6 +65,7 @@ export type TableChange =
   | {
       readonly kind: 'row.delete';
       readonly table: string;
+      readonly storedAs?: string;
       readonly rowId: string;
       /** As its `row.put` had it. */
       readonly createdSeq: number;
@@ -154,11 +158,15 @@ export interface ArtifactImage {
   readonly seq: number;
   readonly keys: readonly StoredKey[];
   readonly tables: readonly StoredTable[];
+  /** Whether there are still rows of dropped tables. */
+  readonly hasDroppedTables: boolean;
   readonly blobs: readonly StoredBlob[];
 }
 
 export interface StoredTable {
   readonly name: string;
+  /** Under which the store has its rows. */
+  readonly storedAs: string;
   /** JSON text of the schema, or null. */
   readonly schema: string | null;
   readonly rowCount: number;
@@ -224,6 +232,7 @@ export interface StoredComments {
 }
 
 export interface HolderQuery {
+  /** As its rows are stored. */
   readonly table: string;
   readonly column: string;
   readonly values: readonly IndexedValue[];
@@ -237,7 +246,7 @@ export interface ArtifactStore {
   load(artifactId: ArtifactId): Promise<ArtifactImage | null>;
   /** The JSON text of one committed key as change `seq` wrote it, or null when the key is gone or was changed since. */
   readValue(artifactId: ArtifactId, key: string, seq: number): Promise<string | null>;
-  /** Those of the rows that are committed, in no order. */
+  /** Those of the rows that are committed, in no order. `table` as its rows are stored. */
   readRows(artifactId: ArtifactId, table: string, rowIds: readonly string[]): Promise<readonly StoredRow[]>;
   /** The committed rows that hold one of `values` in a column, in no order. `isIndexed`: the schema calls the column indexed or unique. */
   readHolders(artifactId: ArtifactId, wanted: HolderQuery): Promise<readonly StoredRow[]>;

@@ -60,7 +60,7 @@ export class InsertRows implements TableOperation<Inserted> {
     if ((columns.length === 0 && onConflict === undefined) || this.#known.isOf(table)) return undefined;
     return this.#known.read(tables, table, () => {
       const reads = columns.map((column) => readHolders(tables, table, column, valuesOf(this.#rows, column)));
-      if (onConflict === 'id') reads.push(tables.store.readRows(tables.artifactId, table.name, this.#ids()));
+      if (onConflict === 'id') reads.push(tables.store.readRows(tables.artifactId, table.storedAs, this.#ids()));
       return Promise.all(reads);
     });
   }
@@ -290,7 +290,7 @@ export function readHolders(
 ): Promise<readonly StoredRow[]> {
   if (values.length === 0) return Promise.resolve([]);
   const isIndexed = table.isIndexed(column);
-  return tables.store.readHolders(tables.artifactId, { table: table.name, column, values, isIndexed, rowsMax: values.length + 1 });
+  return tables.store.readHolders(tables.artifactId, { table: table.storedAs, column, values, isIndexed, rowsMax: values.length + 1 });
 }
 
 /** Different ones that an index can hold; what is not storable will be refused and is not looked for. */
@@ -320,7 +320,7 @@ async function readRow(
   rowId: string,
   more: () => Promise<readonly StoredRow[]>[] = () => [],
 ): Promise<void> {
-  await known.read(tables, table, () => Promise.all([tables.store.readRows(tables.artifactId, table.name, [rowId]), ...more()]));
+  await known.read(tables, table, () => Promise.all([tables.store.readRows(tables.artifactId, table.storedAs, [rowId]), ...more()]));
   const row = known.row(table, rowId);
   // Somebody who reads a row reads it again.
   if (row !== undefined) table.keep(row);

@@ -30,9 +30,14 @@ export class KnownRows {
     const answers = await reads();
     // Closed meanwhile, or read again.
     if (this.#reading !== reading) return;
-    for (const row of answers.flat()) if (row.createdSeq >= table.bornSeq) this.#rows.set(row.rowId, row);
+    for (const row of answers.flat()) this.#rows.set(row.rowId, row);
     this.#table = table;
     this.#tableSeq = tableSeq;
+  }
+
+  /** Rows that were read after that, while nobody may write the table. */
+  add(rows: readonly StoredRow[]): void {
+    for (const row of rows) this.#rows.set(row.rowId, row);
   }
 
   /** As it is now; undefined when there is none, or nobody has asked for it. */

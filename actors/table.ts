@@ -27,8 +27,8 @@ const ROW_BYTES = 400;
 export class Table {
   readonly name: string;
   readonly createdAtMs: number;
-  /** Rows that the store has from before this belong to a table of the same name that was dropped. */
-  readonly bornSeq: number;
+  /** The name under which the store has its rows: its own, or another where a dropped table may still have rows there. */
+  readonly storedAs: string;
   schema: TableSchema | null;
   /** Of the last change of the table itself. */
   seq: number;
@@ -47,7 +47,7 @@ export class Table {
     schema: TableSchema | null;
     rowCount: number;
     seq: number;
-    bornSeq: number;
+    storedAs: string;
     createdAtMs: number;
     updatedAtMs: number;
   }) {
@@ -55,7 +55,7 @@ export class Table {
     this.schema = of.schema;
     this.rowCount = of.rowCount;
     this.seq = of.seq;
-    this.bornSeq = of.bornSeq;
+    this.storedAs = of.storedAs;
     this.createdAtMs = of.createdAtMs;
     this.updatedAtMs = of.updatedAtMs;
   }
@@ -106,7 +106,7 @@ export class Table {
 
   /** Keeps what was read under a mark, where nothing newer is known. */
   keep(row: StoredRow): void {
-    if (this.#rows.has(row.rowId) || row.createdSeq < this.bornSeq) return;
+    if (this.#rows.has(row.rowId)) return;
     this.#remember(row.rowId, { seq: row.seq, row, indexed: indexedValues(this.schema, JSON.parse(row.data)) });
   }
 

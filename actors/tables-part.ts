@@ -34,6 +34,8 @@ export class TablesPart {
   readonly store: ArtifactStore;
   readonly #ledger: TablesLedger;
   readonly #clock: Clock;
+  /** Rows of dropped tables may still be in the store, each under a name that no table may take from then on. */
+  #hasDropped = false;
   /** Made with the first table: most artifacts have none. */
   #tables: Map<string, Table> | undefined;
 
@@ -43,10 +45,12 @@ export class TablesPart {
     this.store = deps.store;
   }
 
-  restore(tables: readonly StoredTable[]): void {
+  /** `hasDropped`: whether the store still has something of dropped tables. */
+  restore(tables: readonly StoredTable[], hasDropped: boolean): void {
+    this.#hasDropped = hasDropped;
     for (const stored of tables) {
       const schema = stored.schema === null ? null : tableSchema.parse(JSON.parse(stored.schema));
-      this.#add(new Table({ ...stored, schema, bornSeq: 0 }));
+      this.#add(new Table({ ...stored, schema }));
     }
   }
 
@@ -119,17 +123,20 @@ export class TablesPart {
     }
     const updatedAtMs = this.#nextTimeMs(table);
     const seq = this.#ledger.seq + 1;
-    const { createdAtMs, rowCount } = table;
-    this.#ledger.record({ seq, kind: 'table.put', table: name, schema: JSON.stringify(schema), rowCount, createdAtMs, updatedAtMs });
+    const { createdAtMs, rowCount, storedAs } = table;
+    const text = JSON.stringify(schema);
+    this.#ledger.record({ seq, kind: 'table.put', table: name, storedAs, schema: text, rowCount, createdAtMs, updatedAtMs });
     table.reshape(schema, seq, updatedAtMs);
   }
 
-  /** Throws TABLE_NOT_FOUND. */
+  /** Takes the table away at once; the store removes its rows when it has time for it. Throws TABLE_NOT_FOUND. */
   drop(name: string): void {
     const table = this.get(name);
     this.admit(name, 0);
-    this.#ledger.record({ seq: this.#ledger.seq + 1, kind: 'table.drop', table: name, atMs: this.#nextTimeMs(table) });
+    const seq = this.#ledger.seq + 1;
+    this.#ledger.record({ seq, kind: 'table.drop', table: name, storedAs: table.storedAs, atMs: this.#nextTimeMs(table) });
     this.#tables?.delete(name);
+    this.#hasDropped = true;
   }
 
   /** Makes the changes, all at one time, and answers the rows that are left of them, in the same order. After `admit`; must not fail. */
@@ -138,20 +145,21 @@ export class TablesPart {
     const isNew = changes.every(({ before }) => before === undefined);
     const atMs = isNew ? Math.max(this.#clock.nowMs(), table.updatedAtMs) : this.#nextTimeMs(table);
     const rows: StoredRow[] = [];
+    const { name, storedAs } = table;
     for (const change of changes) {
       const { rowId, before } = change;
       const seq = this.#ledger.seq + 1;
       if (change.after === null) {
         table.rowCount -= 1;
         const { createdSeq } = change.before;
-        this.#ledger.record({ seq, kind: 'row.delete', table: table.name, rowId, createdSeq, rowCount: table.rowCount, atMs });
+        this.#ledger.record({ seq, kind: 'row.delete', table: name, storedAs, rowId, createdSeq, rowCount: table.rowCount, atMs });
         table.delete(rowId, seq);
         continue;
       }
       if (before === undefined) table.rowCount += 1;
       const { data, indexed } = change.after;
       const row = { rowId, data, seq, createdSeq: before?.createdSeq ?? seq, createdAtMs: before?.createdAtMs ?? atMs, updatedAtMs: atMs };
-      this.#ledger.record({ ...row, kind: 'row.put', table: table.name, rowCount: table.rowCount, indexed });
+      this.#ledger.record({ ...row, kind: 'row.put', table: name, storedAs, rowCount: table.rowCount, indexed });
       table.put(row, indexed);
       rows.push(row);
     }
@@ -164,8 +172,11 @@ export class TablesPart {
     const createdAtMs = this.#clock.nowMs();
     const seq = this.#ledger.seq + 1;
     const text = schema === null ? null : JSON.stringify(schema);
-    this.#ledger.record({ seq, kind: 'table.put', table: name, schema: text, rowCount: 0, createdAtMs, updatedAtMs: createdAtMs });
-    return this.#add(new Table({ name, schema, rowCount: 0, seq, bornSeq: seq, createdAtMs, updatedAtMs: createdAtMs }));
+    // No name of a table has the sign, and no two changes the number.
+    const storedAs = this.#hasDropped ? `${name}~${seq.toString(36)}` : name;
+    const times = { createdAtMs, updatedAtMs: createdAtMs };
+    this.#ledger.record({ seq, kind: 'table.put', table: name, storedAs, schema: text, rowCount: 0, ...times });
+    return this.#add(new Table({ name, storedAs, schema, rowCount: 0, seq, ...times }));
   }
 
   #add(table: Table): Table {

@@ -41,6 +41,7 @@ import { previewLinkHandlers } from './services/preview-links.ts';
 import { publishHandlers } from './services/publish/handlers.ts';
 import { sweep } from './services/sweep.ts';
 import { byFilterHandlers } from './services/tables/by-filter.ts';
+import { TablePurge } from './services/tables/purge.ts';
 import { tableQueryHandlers } from './services/tables/queries.ts';
 import { TableReads } from './services/tables/reads.ts';
 import { tableHandlers } from './services/tables/writes.ts';
@@ -151,12 +152,13 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
     heads,
     mayReadComments: commentsGate(runtime),
   });
+  const purge = new TablePurge(deps);
   const content = new ContentServer({ ...deps, pageSdk });
   const edge = await startEdge({
     settings,
     config: (port) => Object.assign(config, deriveConfig(settings, port)),
     handlers: serviceHandlers(
-      { ...deps, spool, pageSdk, identities, connections, mail, reads: new TableReads(database.tableSql) },
+      { ...deps, spool, pageSdk, identities, connections, mail, reads: new TableReads(database.tableSql), purge },
       tokens,
       runtime,
       hub,
@@ -180,6 +182,7 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
     await edge.idle();
     edge.close();
     await jobs.stop();
+    await purge.stop();
     await mail.stop();
     await content.close();
     await runtime.stop();
@@ -213,6 +216,7 @@ function serviceHandlers(
     readonly connections: Connections;
     readonly mail: MailSender;
     readonly reads: TableReads;
+    readonly purge: TablePurge;
   },
   tokens: TokenService,
   runtime: ActorRuntime,
@@ -232,7 +236,7 @@ function serviceHandlers(
     ...changeHandlers({ ...deps, hub, commentText, mayReadComments: commentsGate(runtime) }),
     ...jsonKeyHandlers({ runtime }),
     ...tableHandlers({ runtime, sql: deps.sql }),
-    ...byFilterHandlers({ runtime, reads: deps.reads }),
+    ...byFilterHandlers({ runtime, reads: deps.reads, purge: deps.purge }),
     ...tableQueryHandlers({ runtime, reads: deps.reads }),
     ...realtimeHandlers(),
     ...presenceHandlers(deps),

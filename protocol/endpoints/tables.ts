@@ -26,6 +26,9 @@ const rowChanges = z.unknown().meta({
   type: 'object',
 });
 const filter = z.unknown().meta({ description: 'Which rows, as in a query.', type: 'object' });
+/** What holds of changes of many rows. */
+const IN_PIECES =
+  'Nobody else writes the table meanwhile, but a reader may see the first rows changed and the last not yet, and where it ends with 503 the first may stay changed: ask again.';
 const counted = (name: 'updated' | 'deleted') => enveloped(z.object({ [name]: z.number().int() }));
 
 /** Tables: what writes them. Source: contract.md §5. */
@@ -77,7 +80,7 @@ export const tables = {
     method: 'PATCH',
     path: '/v1/data/{artifactId}/tables/{table}',
     group: 'tables',
-    summary: `Changes every row that matches, all or none; at most ${LIMITS.rowsByFilterMax}.`,
+    summary: `Changes every row that matches, or refuses before it changes any; at most ${LIMITS.rowsByFilterMax}. ${IN_PIECES}`,
     access: write,
     limit: 'data',
     params,
@@ -98,7 +101,7 @@ export const tables = {
     method: 'DELETE',
     path: '/v1/data/{artifactId}/tables/{table}',
     group: 'tables',
-    summary: `Deletes every row that matches, all or none; at most ${LIMITS.rowsByFilterMax}. With confirm=true it drops the table (owner and editors).`,
+    summary: `Deletes every row that matches; at most ${LIMITS.rowsByFilterMax}. ${IN_PIECES} With confirm=true it drops the table, all or nothing (owner and editors).`,
     access: write,
     limit: 'data',
     params,

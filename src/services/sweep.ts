@@ -9,7 +9,7 @@ import { trimTombstones } from './changes/trim.ts';
 import { deleteOldGuests } from './comments/guests.ts';
 import type { Queries, ServiceDeps } from './deps.ts';
 import { deleteOldMail } from './mail/outbox.ts';
-import { purgeRows } from './tables/purge.ts';
+import { purgeDroppedTables, purgeRows } from './tables/purge.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** An object is stored before the row that names it: younger ones may just be waiting for theirs. */
@@ -18,6 +18,7 @@ const ROWS_AT_ONCE = 100;
 
 export interface SweepReport {
   readonly artifacts: number;
+  readonly droppedTables: number;
   readonly objects: number;
   readonly uploads: number;
   readonly blobUploads: number;
@@ -37,6 +38,7 @@ export async function sweep(deps: Deps, signal: AbortSignal): Promise<SweepRepor
   const nowMs = clock.nowMs();
   return {
     artifacts: await purgeArtifacts(deps, nowMs - RETENTION_MS, signal),
+    droppedTables: await purgeDroppedTables(sql, signal),
     uploads: await deleteExpiredUploads(sql, nowMs),
     blobUploads: await deleteExpiredBlobUploads(sql, deps.objects, nowMs, signal),
     previewLinks: await deleteExpiredLinks(sql, nowMs),

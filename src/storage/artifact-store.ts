@@ -18,13 +18,14 @@ export function postgresArtifactStore(sql: Sql): ArtifactStore {
     load: (artifactId) =>
       sql.begin(async (tx) => {
         // Statements sent together: those after the first see every commit that its row lock has waited for.
-        const [[owner], keys, tables, blobs] = await Promise.all([
+        const [[owner], keys, tables, [dropped], blobs] = await Promise.all([
           takeOwnership(tx, artifactId),
           readKeys(tx, artifactId),
           readTables(tx, artifactId),
+          tx`select 1 from dropped_table where artifact_id = ${artifactId} limit 1`,
           readBlobs(tx, artifactId),
         ]);
-        return owner ? { ...owner, keys, tables, blobs } : null;
+        return owner ? { ...owner, keys, tables, hasDroppedTables: dropped !== undefined, blobs } : null;
       }),
 
     async readValue(artifactId, key, seq) {
@@ -67,7 +68,7 @@ function readKeys(tx: Transaction, artifactId: ArtifactId) {
 
 function readTables(tx: Transaction, artifactId: ArtifactId) {
   return tx<StoredTable[]>`
-    select name, schema::text as schema, row_count as "rowCount", seq, created_at_ms as "createdAtMs", updated_at_ms as "updatedAtMs"
+    select name, coalesce(stored_as, name) as "storedAs", schema::text as schema, row_count as "rowCount", seq, created_at_ms as "createdAtMs", updated_at_ms as "updatedAtMs"
     from data_table where artifact_id = ${artifactId} order by name`;
 }
 

@@ -12,6 +12,8 @@ type Deletion = Of<'json.delete'> | Of<'table.drop'> | Of<'row.delete'> | Of<'bl
 /** What one batch leaves of a table. Whatever stood before a drop is forgotten; `drop` empties what was stored. */
 interface TableEnd {
   drop: Of<'table.drop'> | undefined;
+  /** Drops before that one. */
+  readonly drops: readonly Of<'table.drop'>[];
   put: Of<'table.put'> | undefined;
   /** The last change of each row. */
   readonly rows: Map<string, RowChange>;
@@ -33,6 +35,7 @@ export class JournalColumns {
   readonly tablePuts = {
     artifacts: [] as number[],
     names: [] as string[],
+    storedAs: [] as (string | null)[],
     schemas: [] as (string | null)[],
     counts: [] as number[],
     seqs: [] as number[],
@@ -42,6 +45,8 @@ export class JournalColumns {
   /** Tables of which only rows have changed. */
   readonly tableCounts = { artifacts: [] as number[], names: [] as string[], counts: [] as number[], updated: [] as number[] };
   readonly tableDrops = { artifacts: [] as number[], names: [] as string[], stays: [] as boolean[] };
+  /** Under which dropped tables may have left rows. */
+  readonly rowsLeft = { artifacts: [] as number[], storedAs: [] as string[], times: [] as number[] };
   readonly rowPuts = {
     artifacts: [] as number[],
     tables: [] as string[],
@@ -158,8 +163,13 @@ export class JournalColumns {
     keyPuts.expires.push(change.expiresAtMs);
   }
 
-  #addTable(artifact: number, name: string, { drop, put, rows, lastRow }: TableEnd): void {
+  #addTable(artifact: number, name: string, { drop, drops, put, rows, lastRow }: TableEnd): void {
     if (drop !== undefined) {
+      for (const { storedAs, atMs } of [...drops, drop]) {
+        this.rowsLeft.artifacts.push(artifact);
+        this.rowsLeft.storedAs.push(storedAs ?? name);
+        this.rowsLeft.times.push(atMs);
+      }
       this.tableDrops.artifacts.push(artifact);
       this.tableDrops.names.push(name);
       this.tableDrops.stays.push(put !== undefined);
@@ -169,6 +179,7 @@ export class JournalColumns {
       const { tablePuts } = this;
       tablePuts.artifacts.push(artifact);
       tablePuts.names.push(name);
+      tablePuts.storedAs.push(put.storedAs === name ? null : (put.storedAs ?? null));
       tablePuts.schemas.push(put.schema);
       tablePuts.counts.push(lastRow?.rowCount ?? put.rowCount);
       tablePuts.seqs.push(put.seq);
@@ -187,12 +198,12 @@ export class JournalColumns {
     const isNew = change.kind === 'row.put' && change.createdSeq === change.seq;
     if (!isNew) {
       this.reindexed.artifacts.push(artifact);
-      this.reindexed.tables.push(change.table);
+      this.reindexed.tables.push(change.storedAs ?? change.table);
       this.reindexed.ids.push(change.rowId);
     }
     if (change.kind === 'row.delete') {
       this.rowDeletes.artifacts.push(artifact);
-      this.rowDeletes.tables.push(change.table);
+      this.rowDeletes.tables.push(change.storedAs ?? change.table);
       this.rowDeletes.ids.push(change.rowId);
       this.rowDeletes.createdSeqs.push(change.createdSeq);
       this.#bury(artifact, change, change.table, change.rowId);
@@ -200,7 +211,7 @@ export class JournalColumns {
     }
     const { rowPuts } = this;
     rowPuts.artifacts.push(artifact);
-    rowPuts.tables.push(change.table);
+    rowPuts.tables.push(change.storedAs ?? change.table);
     rowPuts.ids.push(change.rowId);
     rowPuts.data.push(change.data);
     rowPuts.createdSeqs.push(change.createdSeq);
@@ -210,10 +221,10 @@ export class JournalColumns {
     for (const [column, value] of change.indexed) this.#addIndexed(artifact, change, column, value);
   }
 
-  #addIndexed(artifact: number, { table, rowId, createdSeq }: Of<'row.put'>, column: string, value: IndexedValue | null): void {
+  #addIndexed(artifact: number, { table, storedAs, rowId, createdSeq }: Of<'row.put'>, column: string, value: IndexedValue | null): void {
     const { indexPuts } = this;
     indexPuts.artifacts.push(artifact);
-    indexPuts.tables.push(table);
+    indexPuts.tables.push(storedAs ?? table);
     indexPuts.ids.push(rowId);
     indexPuts.createdSeqs.push(createdSeq);
     indexPuts.columns.push(column);
@@ -255,7 +266,8 @@ export class JournalColumns {
 function changeTable(tables: Map<string, TableEnd>, change: Of<'table.put'> | Of<'table.drop'> | RowChange): void {
   let end = tables.get(change.table);
   if (end === undefined || change.kind === 'table.drop') {
-    end = { drop: change.kind === 'table.drop' ? change : undefined, put: undefined, rows: new Map(), lastRow: undefined };
+    const drops = end?.drop === undefined ? [] : [...end.drops, end.drop];
+    end = { drop: change.kind === 'table.drop' ? change : undefined, drops, put: undefined, rows: new Map(), lastRow: undefined };
     tables.set(change.table, end);
   }
   switch (change.kind) {

@@ -23,17 +23,17 @@ export function keyParts(sql: Queries, { keyPuts: p, keyDeletes: d }: JournalCol
     )`;
 }
 
-export function tableParts(sql: Queries, { tablePuts: p, tableCounts: c, tableDrops: d }: JournalColumns) {
+export function tableParts(sql: Queries, { tablePuts: p, tableCounts: c, tableDrops: d, rowsLeft: l }: JournalColumns) {
   const puts = sql`, table_written as (
-      insert into data_table (artifact_id, name, schema, row_count, seq, created_at_ms, updated_at_ms)
-      select owned.id, p.name, p.schema::jsonb, p.rows, p.seq, p.created, p.updated
+      insert into data_table (artifact_id, name, stored_as, schema, row_count, seq, created_at_ms, updated_at_ms)
+      select owned.id, p.name, p.stored_as, p.schema::jsonb, p.rows, p.seq, p.created, p.updated
       from unnest(
-        ${p.artifacts}::bigint[], ${p.names}::text[], ${p.schemas}::text[], ${p.counts}::bigint[], ${p.seqs}::bigint[],
+        ${p.artifacts}::bigint[], ${p.names}::text[], ${p.storedAs}::text[], ${p.schemas}::text[], ${p.counts}::bigint[], ${p.seqs}::bigint[],
         ${p.created}::bigint[], ${p.updated}::bigint[]
-      ) as p (artifact, name, schema, rows, seq, created, updated)
+      ) as p (artifact, name, stored_as, schema, rows, seq, created, updated)
       join owned on owned.artifact = p.artifact
       on conflict (artifact_id, name) do update set
-        schema = excluded.schema, row_count = excluded.row_count, seq = excluded.seq,
+        stored_as = excluded.stored_as, schema = excluded.schema, row_count = excluded.row_count, seq = excluded.seq,
         created_at_ms = excluded.created_at_ms, updated_at_ms = excluded.updated_at_ms
     )`;
   const counts = sql`, table_counted as (
@@ -42,7 +42,7 @@ export function tableParts(sql: Queries, { tablePuts: p, tableCounts: c, tableDr
       join owned on owned.artifact = c.artifact
       where data_table.artifact_id = owned.id and data_table.name = c.name
     )`;
-  // What a table made again in the same commit has is written by others of these parts, and not seen here.
+  // The rows stay until a purge takes them, whatever their number: nobody waits for that, and nobody sees them from here on.
   const drops = sql`, dropped as (
       select owned.id, d.name, d.stays::boolean
       from unnest(${d.artifacts}::bigint[], ${d.names}::text[], ${d.stays.map(String)}::text[]) as d (artifact, name, stays)
@@ -50,10 +50,12 @@ export function tableParts(sql: Queries, { tablePuts: p, tableCounts: c, tableDr
     ), table_dropped as (
       delete from data_table using dropped
       where data_table.artifact_id = dropped.id and data_table.name = dropped.name and not dropped.stays
-    ), rows_dropped as (
-      delete from table_row using dropped where table_row.artifact_id = dropped.id and table_row.table_name = dropped.name
-    ), index_dropped as (
-      delete from row_index using dropped where row_index.artifact_id = dropped.id and row_index.table_name = dropped.name
+    ), rows_left as (
+      insert into dropped_table (artifact_id, stored_as, dropped_at_ms)
+      select owned.id, l.stored_as, l.at
+      from unnest(${l.artifacts}::bigint[], ${l.storedAs}::text[], ${l.times}::bigint[]) as l (artifact, stored_as, at)
+      join owned on owned.artifact = l.artifact
+      on conflict do nothing
     )`;
   const some = (names: readonly string[], part: typeof puts) => (names.length === 0 ? sql`` : part);
   return sql`${some(p.names, puts)}${some(c.names, counts)}${some(d.names, drops)}`;
@@ -92,13 +94,15 @@ export function indexParts(sql: Queries, { indexPuts: p, reindexed: r }: Journal
       join owned on owned.artifact = p.artifact
       on conflict (artifact_id, table_name, row_id, column_name) do update set
         kind = excluded.kind, num = excluded.num, txt = excluded.txt
+      where (row_index.kind, row_index.num, row_index.txt) is distinct from (excluded.kind, excluded.num, excluded.txt)
     )`;
   if (r.ids.length === 0) return p.ids.length === 0 ? sql`` : puts;
-  // Only what is not written above: a row of the index may be touched once in a statement.
+  // Only what is not written above: a row of the index may be touched once in a statement. As `not in`, which is looked up by hash:
+  // the planner takes every array for a short one and would go through all of it for each row.
   const kept = sql`
-        and not exists (
-          select 1 from unnest(${p.artifacts}::bigint[], ${p.tables}::text[], ${p.ids}::text[], ${p.columns}::text[]) as k (artifact, tab, row_id, col)
-          where k.artifact = owned.artifact and k.tab = row_index.table_name and k.row_id = row_index.row_id and k.col = row_index.column_name
+        and (owned.artifact, row_index.table_name, row_index.row_id, row_index.column_name) not in (
+          select k.artifact, k.tab, k.row_id, k.col
+          from unnest(${p.artifacts}::bigint[], ${p.tables}::text[], ${p.ids}::text[], ${p.columns}::text[]) as k (artifact, tab, row_id, col)
         )`;
   return sql`${p.ids.length === 0 ? sql`` : puts}, index_deleted as (
       delete from row_index using unnest(${r.artifacts}::bigint[], ${r.tables}::text[], ${r.ids}::text[]) as r (artifact, tab, row_id)

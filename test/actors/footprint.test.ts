@@ -46,7 +46,7 @@ function weigh(value: string, touch: (actor: ArtifactActor) => void): { measured
   for (let actor = 0; actor < ACTORS; actor += 1) {
     const keys = Array.from({ length: KEYS }, (_, index) => storedKey(index, value));
     const id = newId('artifact');
-    resident.set(id, new ArtifactActor(id, { epoch: 1, seq: KEYS, keys, tables: [], blobs: [] }, deps));
+    resident.set(id, new ArtifactActor(id, { epoch: 1, seq: KEYS, keys, tables: [], hasDroppedTables: false, blobs: [] }, deps));
   }
   for (const actor of resident.values()) touch(actor);
   const measured = (heapBytes() - before) / ACTORS;

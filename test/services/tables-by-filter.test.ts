@@ -1,8 +1,9 @@
 /** Changing and deleting rows by filter, and dropping tables. Source: contract.md §5. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ArtifactId } from '../../protocol/ids.ts';
 import { databaseKinds } from '../support/database.ts';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
-import { patch } from './requests.ts';
+import { json, patch } from './requests.ts';
 import { Tables } from './tables.ts';
 
 describe.each(databaseKinds())('by filter: %s', (database) => {
@@ -16,6 +17,12 @@ describe.each(databaseKinds())('by filter: %s', (database) => {
     tables = await Tables.make(easel);
   });
 
+  /** What is told of tables after change `since`. */
+  const changes = async (since = 0) => {
+    const headers = { accept: 'application/json' };
+    const path = `/v1/data/${tables.artifactId}/changes?types=tables&since=${since}`;
+    return (await json(await easel.fetch(path, { token: tables.owner.token, headers }))).data;
+  };
   const numbers = (count: number) => Array.from({ length: count }, (_, n) => ({ n, tag: n % 2 === 0 ? 'even' : 'odd' }));
 
   it('changes every row that matches by a merge patch and no other', async () => {
@@ -120,6 +127,43 @@ describe.each(databaseKinds())('by filter: %s', (database) => {
     for (const count of updated) expect(count).toBeGreaterThanOrEqual(15);
   });
 
+  it('[pieces] changes and deletes more rows than one commit takes, and others are let in between', async () => {
+    const { artifactId, owner } = tables;
+    for (let i = 0; i < 2; i += 1) await tables.ok('POST', '/t', numbers(450));
+    const batches: number[] = [];
+    easel.runtime.onCommitted((id, changes) => {
+      if (id === artifactId) batches.push(changes.length);
+    });
+    const changed = tables.ok('PATCH', '/t', { filter: {}, changes: { seen: true } });
+    const last = changed.then(() => 'changed');
+    // Of another table: it is committed before the last piece.
+    const other = easel
+      .fetch(`/v1/data/${artifactId}/json/k`, { ...patch({ x: 1 }), method: 'PUT', token: owner.token })
+      .then(() => 'other');
+    expect(await Promise.race([last, other])).toBe('other');
+    expect(await changed).toEqual({ updated: 900 });
+    expect(Math.max(...batches)).toBeLessThanOrEqual(101);
+    expect(batches.length).toBeGreaterThanOrEqual(9);
+    expect((await tables.stored('t')).every(({ seen }) => seen)).toBe(true);
+    expect(await tables.ok('DELETE', '/t', { filter: { n: { $gte: 10 } } })).toEqual({ deleted: 880 });
+    expect(await tables.ok('GET', '')).toEqual({ tables: [{ name: 't', rowCount: 20 }] });
+    expect(Math.max(...batches)).toBeLessThanOrEqual(101);
+  });
+
+  it('[pieces] ends with 503 where the table is not the same any more after the first ones, and those stay', async () => {
+    await tables.ok('POST', '/t', numbers(300));
+    let commits = 0;
+    easel.runtime.onCommitted((id) => {
+      if (id !== tables.artifactId) return;
+      commits += 1;
+      // As if another node took it over.
+      if (commits === 1) void easel.runtime.discard(tables.artifactId as ArtifactId);
+    });
+    expect(await tables.refused('PATCH', '/t', { filter: {}, changes: { seen: true } })).toEqual([503, 'UNAVAILABLE', undefined]);
+    expect((await tables.stored('t')).map(({ seen }) => seen === true)).toEqual(numbers(300).map((_, at) => at < 100));
+    expect(await tables.ok('PATCH', '/t', { filter: {}, changes: { seen: true } })).toEqual({ updated: 300 });
+  });
+
   describe('drop', () => {
     it('takes the table with all its rows, and a new one of the same name has none of them', async () => {
       await tables.ok('PUT', '/t/_schema', { columns: [{ name: 'n', type: 'number', unique: true }] });
@@ -127,10 +171,46 @@ describe.each(databaseKinds())('by filter: %s', (database) => {
       const again = Promise.all([tables.ok('DELETE', '/t?confirm=true'), tables.ok('POST', '/t', { n: 1 })]);
       expect(await again).toMatchObject([{ dropped: true, deleted: 3 }, { inserted: [{ n: 1 }] }]);
       expect([await tables.stored('t'), await tables.index('t')]).toMatchObject([[{ n: 1 }], []]);
+      expect(await tables.ok('GET', '/t/rows')).toMatchObject({ rows: [{ n: 1 }] });
       expect(await tables.ok('GET', '/t/_schema')).toEqual({ columns: [], write: 'any' });
       await tables.ok('DELETE', '/t?confirm=true');
       expect(await tables.refused('DELETE', '/t?confirm=true')).toEqual([404, 'TABLE_NOT_FOUND', 'table']);
       expect(await tables.ok('GET', '')).toEqual({ tables: [] });
+    });
+
+    it('leaves no row to be seen while they are still there, and none in the end', async () => {
+      const { artifactId } = tables;
+      const columns = [{ name: 'n', type: 'number', unique: true }];
+      await tables.ok('PUT', '/t/_schema', { columns });
+      await tables.ok('POST', '/t', numbers(5));
+      const since = (await changes()).nextSeq;
+      // The purge removes nothing until this is taken away.
+      await easel.sql`create function keep() returns trigger language plpgsql as 'begin return null; end'`;
+      await easel.sql`create trigger keep before delete on table_row for each row when (old.table_name = 't') execute function keep()`;
+      await tables.ok('DELETE', '/t?confirm=true');
+      const left = () => easel.sql`
+        select (select count(*)::int from table_row where artifact_id = ${artifactId}) as rows,
+          (select count(*)::int from row_index where artifact_id = ${artifactId}) as entries,
+          (select count(*)::int from dropped_table where artifact_id = ${artifactId}) as tables`;
+      expect(await left()).toMatchObject([{ rows: 5, tables: 1 }]);
+      expect(await tables.refused('GET', '/t/rows')).toEqual([404, 'TABLE_NOT_FOUND', 'table']);
+      expect((await changes(since)).events).toMatchObject([{ kind: 'table.drop', table: 't' }]);
+      await easel.runtime.discard(artifactId as ArtifactId);
+      await tables.ok('PUT', '/t/_schema', { columns });
+      // No value is taken by rows that are gone.
+      const { inserted } = await tables.ok('POST', '/t', numbers(2));
+      expect(await tables.ok('POST', '/t?onConflict=n', { n: 4 })).toMatchObject({ updated: 0 });
+      expect(await tables.ok('POST', '/t?onConflict=n', { n: 1, x: 2 })).toMatchObject({ updated: 1 });
+      expect((await tables.ok('GET', '/t/rows?sort=n')).rows.map(({ n }: { n: number }) => n)).toEqual([0, 1, 4]);
+      expect(await tables.ok('POST', '/t/query', { filter: { n: { $gte: 0 } }, count: true })).toMatchObject({ total: 3 });
+      expect(await tables.ok('GET', `/t/${inserted[0].id}`)).toMatchObject({ n: 0 });
+      expect(await tables.ok('DELETE', '/t', { filter: { n: { $lte: 1 } } })).toEqual({ deleted: 2 });
+      const told = (await changes(since)).events as { kind: string }[];
+      expect(told.filter(({ kind }) => kind === 'row.put')).toHaveLength(1);
+      expect(await left()).toMatchObject([{ rows: 6, tables: 1 }]);
+      await easel.sql`drop function keep cascade`;
+      await tables.ok('DELETE', '/t?confirm=true');
+      await expect.poll(left).toEqual([{ rows: 0, entries: 0, tables: 0 }]);
     });
 
     it('is not for everybody who may write', async () => {

@@ -48,14 +48,20 @@ export class Tables {
   /** What is stored of a table, in the order of insertion. */
   async stored(table: string) {
     const rows = await this.easel.sql`
-      select row_id as id, data from table_row where artifact_id = ${this.artifactId} and table_name = ${table} order by created_seq`;
+      select row_id as id, data from table_row
+      where artifact_id = ${this.artifactId} and table_name = ${this.#storedAs(table)} order by created_seq`;
     return rows.map((row) => ({ id: row.id as string, ...row.data }));
   }
 
   /** What the index has, as `column=value` with the type in front of it. */
   async index(table: string): Promise<string[]> {
     const rows = await this.easel.sql`
-      select column_name, kind, num, txt from row_index where artifact_id = ${this.artifactId} and table_name = ${table}`;
+      select column_name, kind, num, txt from row_index where artifact_id = ${this.artifactId} and table_name = ${this.#storedAs(table)}`;
     return rows.map((row) => `${row.kind} ${row.column_name}=${row.num ?? row.txt}`).sort();
+  }
+
+  /** What rows of the table have as its name. */
+  #storedAs(table: string) {
+    return this.easel.sql`(select coalesce(stored_as, name) from data_table where artifact_id = ${this.artifactId} and name = ${table})`;
   }
 }

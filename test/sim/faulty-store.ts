@@ -86,8 +86,8 @@ export class FaultyStore implements JournalStore, ArtifactStore {
   }
 
   /** As a query over the committed rows of a table. */
-  async readMatching(id: ArtifactId, table: string, matches: (row: StoredRow) => boolean): Promise<readonly StoredRow[]> {
-    return this.#read(async () => [...(this.#memory.of(id).tables.get(table)?.rows.values() ?? [])].filter(matches));
+  async readMatching(id: ArtifactId, storedAs: string, matches: (row: StoredRow) => boolean): Promise<readonly StoredRow[]> {
+    return this.#read(async () => this.#memory.of(id).tables.read(storedAs).filter(matches));
   }
 
   /** What is read is of some moment on the way, and the answer may be lost. */

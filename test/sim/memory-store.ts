@@ -15,22 +15,14 @@ import {
   type StoredDocumentContent,
   type StoredKey,
   type StoredRow,
-  type StoredTable,
 } from '../../actors/ports.ts';
-import type { Indexed } from '../../actors/row-fields.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
-
-export interface TableInMemory {
-  table: StoredTable;
-  readonly rows: Map<string, StoredRow>;
-  /** What the index holds of each row. */
-  readonly index: Map<string, Indexed>;
-}
+import { MemoryTables } from './memory-tables.ts';
 
 export interface StoredArtifact {
   epoch: number;
   seq: number;
-  readonly tables: Map<string, TableInMemory>;
+  readonly tables: MemoryTables;
   readonly blobs: Map<string, StoredBlob>;
   readonly keys: Map<string, StoredKey & { readonly value: string }>;
   /** Every committed change, in the order of commits. */
@@ -46,7 +38,7 @@ export class MemoryStore implements JournalStore, ArtifactStore {
   isPoison: (change: Change) => boolean = () => false;
 
   add(id: ArtifactId): void {
-    this.artifacts.set(id, { epoch: 0, seq: 0, keys: new Map(), tables: new Map(), blobs: new Map(), log: [] });
+    this.artifacts.set(id, { epoch: 0, seq: 0, keys: new Map(), tables: new MemoryTables(), blobs: new Map(), log: [] });
   }
 
   of(id: ArtifactId): StoredArtifact {
@@ -64,8 +56,9 @@ export class MemoryStore implements JournalStore, ArtifactStore {
     if (artifact === undefined) return null;
     artifact.epoch += 1;
     const keys = [...artifact.keys.values()].map((key) => ({ ...key, value: key.sizeBytes > COLD_VALUE_BYTES ? null : key.value }));
-    const tables = [...artifact.tables.values()].map(({ table }) => table);
-    return { epoch: artifact.epoch, seq: artifact.seq, keys, tables, blobs: [...artifact.blobs.values()] };
+    const { tables } = artifact;
+    const blobs = [...artifact.blobs.values()];
+    return { epoch: artifact.epoch, seq: artifact.seq, keys, tables: tables.list(), hasDroppedTables: tables.hasDropped, blobs };
   }
 
   async readValue(id: ArtifactId, key: string, seq: number): Promise<string | null> {
@@ -74,20 +67,11 @@ export class MemoryStore implements JournalStore, ArtifactStore {
   }
 
   async readRows(id: ArtifactId, table: string, rowIds: readonly string[]): Promise<readonly StoredRow[]> {
-    const rows = this.of(id).tables.get(table)?.rows;
-    return rowIds.flatMap((rowId) => rows?.get(rowId) ?? []);
+    return this.of(id).tables.readRows(table, rowIds);
   }
 
   async readHolders(id: ArtifactId, wanted: HolderQuery): Promise<readonly StoredRow[]> {
-    const stored = this.of(id).tables.get(wanted.table);
-    if (stored === undefined) return [];
-    const holds = (row: StoredRow) => {
-      const value = wanted.isIndexed
-        ? stored.index.get(row.rowId)?.find(([column]) => column === wanted.column)?.[1]
-        : JSON.parse(row.data)[wanted.column];
-      return wanted.values.includes(value);
-    };
-    return [...stored.rows.values()].filter(holds).slice(0, wanted.rowsMax);
+    return this.of(id).tables.readHolders(wanted);
   }
 
   async readDocuments(id: ArtifactId, epoch: number): Promise<readonly StoredDocument[] | null> {
@@ -157,26 +141,12 @@ function applyChange(artifact: StoredArtifact, change: Change, violation: (why: 
     case 'blob.delete':
       artifact.blobs.delete(change.blobId);
       return;
-    case 'table.put': {
-      const before = artifact.tables.get(change.table);
-      const table = { ...change, name: change.table };
-      artifact.tables.set(change.table, { rows: new Map(), index: new Map(), ...before, table });
-      return;
-    }
+    case 'table.put':
     case 'table.drop':
-      artifact.tables.delete(change.table);
-      return;
     case 'row.put':
-    case 'row.delete': {
-      const stored = artifact.tables.get(change.table);
-      if (stored === undefined) {
-        violation(`a row of no table ${change.table}`);
-        return;
-      }
-      applyRow(stored, change);
-      if (stored.rows.size !== change.rowCount) violation(`${stored.rows.size} rows where ${change.rowCount} are counted`);
+    case 'row.delete':
+      artifact.tables.apply(change, violation);
       return;
-    }
     // Read from the log.
     case 'doc.update':
     case 'doc.drop':
@@ -195,16 +165,4 @@ type DocumentUpdate = Extract<Change, { kind: 'doc.update' }>;
 function updatesOf(log: readonly Change[], name: string): readonly DocumentUpdate[] {
   const dropped = log.findLastIndex((change) => change.kind === 'doc.drop' && change.doc === name);
   return log.slice(dropped + 1).filter((change): change is DocumentUpdate => change.kind === 'doc.update' && change.doc === name);
-}
-
-function applyRow(stored: TableInMemory, change: Extract<Change, { kind: 'row.put' | 'row.delete' }>): void {
-  if (change.kind === 'row.delete') {
-    stored.rows.delete(change.rowId);
-    stored.index.delete(change.rowId);
-  } else {
-    stored.rows.set(change.rowId, change);
-    stored.index.set(change.rowId, change.indexed);
-  }
-  const updatedAtMs = change.kind === 'row.put' ? change.updatedAtMs : change.atMs;
-  stored.table = { ...stored.table, rowCount: change.rowCount, updatedAtMs };
 }

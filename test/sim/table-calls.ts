@@ -1,16 +1,16 @@
 /** What the clients of a simulated world do with tables: `t` has no schema and gets its rows by upsert, `u` has a unique column. */
-import { DeleteMatching, PatchMatching } from '../../actors/held-table.ts';
+import { DeleteMatching, PatchMatching, type PieceBounds, type ReadMatching } from '../../actors/held-table.ts';
 import type { StoredRow } from '../../actors/ports.ts';
 import type { ActorRuntime } from '../../actors/runtime.ts';
 import { DeleteRow, DropTable, InsertRows, PatchRow, ReadRow, rowEtag, type TableOperation } from '../../actors/table-operations.ts';
 import { Failure } from '../../protocol/errors.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
-import { perform } from '../../src/services/tables/perform.ts';
+import { perform, performInPieces } from '../../src/services/tables/perform.ts';
 import type { FaultyStore } from './faulty-store.ts';
 import type { MemoryStore } from './memory-store.ts';
 import type { Random } from './random.ts';
 import type { SteppedClock } from './stepped-clock.ts';
-import type { TableEntry, TableSeen } from './table-history.ts';
+import type { Marking, TableEntry, TableSeen } from './table-history.ts';
 
 const KEYS = [1, 2, 3, 4];
 const GROUPS = ['x', 'y'];
@@ -22,8 +22,15 @@ const UNIQUE_SCHEMA = JSON.stringify({ columns: [{ name: 'k', type: 'integer', u
 /** Gives an artifact the table with the unique column. */
 export function addUniqueTable(memory: MemoryStore, id: ArtifactId): void {
   const artifact = memory.of(id);
-  const table = { name: UNIQUE_TABLE, schema: UNIQUE_SCHEMA, rowCount: 0, seq: 0, createdAtMs: 0, updatedAtMs: 0 };
-  artifact.tables.set(UNIQUE_TABLE, { table, rows: new Map(), index: new Map() });
+  const times = { createdAtMs: 0, updatedAtMs: 0 };
+  artifact.tables.add({ name: UNIQUE_TABLE, storedAs: UNIQUE_TABLE, schema: UNIQUE_SCHEMA, rowCount: 0, seq: 0, ...times });
+}
+
+/** What a call is about, for the history of one that was refused. */
+interface About {
+  readonly rowId?: string;
+  readonly keys?: readonly number[];
+  readonly marking?: Marking;
 }
 
 interface Deps {
@@ -97,33 +104,53 @@ export class TableCalls {
   async #mark(id: ArtifactId, table: string): Promise<void> {
     const group = this.#deps.random.pick(GROUPS);
     const mark = this.#value();
-    const operation = new PatchMatching(table, this.#matching(id, table, group), { m: mark }, mayWrite);
-    await this.#run(id, table, operation, (count) => ({ kind: 'marked', group, mark, count }));
+    const operation = new PatchMatching(table, this.#matching(id, group), { m: mark }, mayWrite, this.#piece());
+    const change = (runtime: ActorRuntime) => performInPieces(runtime, id, operation);
+    await this.#record(id, table, change, (count) => ({ kind: 'marked', group, mark, count }), { marking: { group, mark } });
   }
 
   async #clear(id: ArtifactId, table: string): Promise<void> {
     const group = this.#deps.random.pick(GROUPS);
-    const operation = new DeleteMatching(table, this.#matching(id, table, group), mayWrite);
-    await this.#run(id, table, operation, (count) => ({ kind: 'cleared', group, count }));
+    const operation = new DeleteMatching(table, this.#matching(id, group), mayWrite, this.#piece());
+    const change = (runtime: ActorRuntime) => performInPieces(runtime, id, operation);
+    await this.#record(id, table, change, (count) => ({ kind: 'cleared', group, count }));
   }
 
-  #matching(id: ArtifactId, table: string, group: string) {
-    return () => this.#deps.store.readMatching(id, table, (row) => JSON.parse(row.data).g === group);
+  /** In pages of one or two rows. */
+  #matching(id: ArtifactId, group: string): ReadMatching {
+    const { store, random } = this.#deps;
+    return async function* (_tables, { storedAs }) {
+      const rows = await store.readMatching(id, storedAs, (row) => JSON.parse(row.data).g === group);
+      for (let at = 0; at < rows.length; ) {
+        const page = rows.slice(at, at + 1 + random.integer(2));
+        at += page.length;
+        yield page;
+      }
+    };
   }
 
-  async #run<T>(
+  /** So that more than one is needed for the rows of a group. */
+  #piece(): PieceBounds {
+    return { rowsMax: 1 + this.#deps.random.integer(2), bytesMax: 1000 };
+  }
+
+  #run<T>(id: ArtifactId, table: string, operation: TableOperation<T>, seen: (value: T) => TableSeen, about?: About): Promise<TableSeen> {
+    return this.#record(id, table, async (runtime) => perform(runtime, id, operation), seen, about);
+  }
+
+  async #record<T>(
     id: ArtifactId,
     table: string,
-    operation: TableOperation<T>,
+    call: (runtime: ActorRuntime) => Promise<T>,
     seen: (value: T) => TableSeen,
-    about: { readonly rowId?: string; readonly keys?: readonly number[] } = {},
+    about: About = {},
   ): Promise<TableSeen> {
     const { memory, owner } = this.#deps;
     const { log } = memory.of(id);
     const askedAt = log.length;
     let result: TableSeen;
     try {
-      result = seen(await perform(owner(id), id, operation));
+      result = seen(await call(owner(id)));
     } catch (error) {
       result = refusalOf(error, about);
     }
@@ -152,7 +179,7 @@ function seenRow({ rowId, seq, data }: StoredRow) {
 }
 
 /** Anything but an expected failure ends the simulation. */
-function refusalOf(error: unknown, { rowId = '', keys = [] }: { readonly rowId?: string; readonly keys?: readonly number[] }): TableSeen {
+function refusalOf(error: unknown, { rowId = '', keys = [], marking }: About): TableSeen {
   if (!(error instanceof Failure)) throw error;
   switch (error.code) {
     case 'TABLE_NOT_FOUND':
@@ -167,7 +194,7 @@ function refusalOf(error: unknown, { rowId = '', keys = [] }: { readonly rowId?:
     case 'OWNER_MOVED':
     // Of a commit that another call of the artifact has poisoned.
     case 'INTERNAL_ERROR':
-      return { kind: 'unknown' };
+      return { kind: 'unknown', marking };
     default:
       throw error;
   }

@@ -25,12 +25,18 @@ export type TableSeen =
   | { readonly kind: 'absent'; readonly rowId: string }
   | { readonly kind: 'conflict'; readonly rowId: string; readonly seq: number }
   | { readonly kind: 'duplicate'; readonly keys: readonly number[] }
-  | { readonly kind: 'marked'; readonly group: string; readonly mark: number; readonly count: number }
+  | ({ readonly kind: 'marked'; readonly count: number } & Marking)
   | { readonly kind: 'cleared'; readonly group: string; readonly count: number }
   | { readonly kind: 'dropped' }
   | { readonly kind: 'no table' }
-  /** UNAVAILABLE, OWNER_MOVED or INTERNAL_ERROR: it may have happened or not. */
-  | { readonly kind: 'unknown' };
+  /** UNAVAILABLE, OWNER_MOVED or INTERNAL_ERROR: it may have happened or not, and what was to mark rows may have marked some. */
+  | { readonly kind: 'unknown'; readonly marking?: Marking | undefined };
+
+/** Which rows get which mark. */
+export interface Marking {
+  readonly group: string;
+  readonly mark: number;
+}
 
 interface Fields {
   readonly k: number;
@@ -55,7 +61,7 @@ export function brokenTables(history: readonly TableEntry[], store: MemoryStore,
       const ofTable = statesOf(log, table, known.includes(table));
       states.set(`${id} ${table}`, ofTable);
       broken.push(...doubleKeys(ofTable).map((why) => `${id} ${table}: ${why}`));
-      const stored = [...(tables.get(table)?.rows ?? [])].map(([rowId, { seq, data }]) => `${rowId} ${seq} ${data}`);
+      const stored = tables.rowsOf(table).map(({ rowId, seq, data }) => `${rowId} ${seq} ${data}`);
       const replayed = [...(ofTable.at(-1) ?? [])].map(([rowId, { seq, data }]) => `${rowId} ${seq} ${data}`);
       if (stored.sort().join() !== replayed.sort().join()) broken.push(`${id} ${table}: what is stored is not its log`);
     }
@@ -131,13 +137,11 @@ function contradiction(entry: TableEntry, log: readonly Change[], states: readon
         ? undefined
         : 'a value was refused that nobody had';
     case 'marked':
-      return contradictionOfMark(seen, answeredAt, log, states, sometime);
+      return contradictionOfMark(entry, seen, log, states, sometime);
     case 'cleared':
-      return sometime((state, at) => cleared(state, at, seen, log, answeredAt))
-        ? undefined
-        : 'a delete by filter took other rows than matched';
+      return sometime((state, at) => cleared(state, at, seen, entry, log)) ? undefined : 'a delete by filter took other rows than matched';
     case 'unknown':
-      return undefined;
+      return seen.marking && contradictionOfPart(entry.table, seen.marking, log, states);
     default:
       return seen satisfies never;
   }
@@ -161,41 +165,72 @@ function contradictionOfWrite(
 
 /** All rows that matched before the first one was marked, and no other. */
 function contradictionOfMark(
+  { table, answeredAt }: TableEntry,
   { mark, group, count }: Extract<TableSeen, { kind: 'marked' }>,
-  answeredAt: number,
   log: readonly Change[],
   states: readonly State[],
   sometime: (holds: (state: State) => boolean) => boolean,
 ): string | undefined {
+  const marked = marksOf(mark, log, states);
+  const [first] = marked;
+  if (first === undefined) {
+    return count === 0 && sometime((state) => inGroup(state, group).length === 0) ? undefined : 'an acknowledged change by filter is lost';
+  }
+  if (marked.some(({ at }) => at >= answeredAt)) return 'a change by filter was answered before it was durable';
+  if (marked.length !== count || inGroup(states[first.at], group).length !== count)
+    return 'a change by filter took other rows than matched';
+  return contradictionOfPart(table, { group, mark }, log, states);
+}
+
+/** The first of the rows that matched, in the order of their insertion, and nobody else came in between. */
+function contradictionOfPart(
+  table: string,
+  { mark, group }: Marking,
+  log: readonly Change[],
+  states: readonly State[],
+): string | undefined {
+  const marked = marksOf(mark, log, states);
+  const [first] = marked;
+  const last = marked.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const wanted = inGroup(states[first.at], group).slice(0, marked.length);
+  if (marked.map(({ rowId }) => rowId).join() !== wanted.join()) return 'a change by filter took other rows than the first that matched';
+  const meanwhile = log.slice(first.at, last.at + 1).filter((change) => isOf(change, table));
+  return meanwhile.length === marked.length ? undefined : 'another change came between two pieces of one by filter';
+}
+
+function marksOf(mark: number, log: readonly Change[], states: readonly State[]): { readonly rowId: string; readonly at: number }[] {
   const marked: { readonly rowId: string; readonly at: number }[] = [];
   log.forEach((change, at) => {
     // A later change of the row keeps the mark.
     const isNew = change.kind === 'row.put' && JSON.parse(change.data).m === mark && states[at]?.get(change.rowId)?.fields.m !== mark;
     if (isNew) marked.push({ rowId: change.rowId, at });
   });
-  const [first] = marked;
-  if (first === undefined) {
-    return count === 0 && sometime((state) => inGroup(state, group).length === 0) ? undefined : 'an acknowledged change by filter is lost';
-  }
-  if (marked.some(({ at }) => at >= answeredAt)) return 'a change by filter was answered before it was durable';
-  const wanted = inGroup(states[first.at], group).sort().join();
-  const got = marked.map(({ rowId }) => rowId).sort();
-  return wanted === got.join() && got.length === count ? undefined : 'a change by filter took other rows than matched';
+  return marked;
 }
 
+/** The next changes of the table after `at` delete just what matched then. */
 function cleared(
   state: State,
   at: number,
   { group, count }: Extract<TableSeen, { kind: 'cleared' }>,
+  { table, answeredAt }: TableEntry,
   log: readonly Change[],
-  answeredAt: number,
 ): boolean {
   const wanted = inGroup(state, group);
-  if (wanted.length !== count || at + count > answeredAt) return false;
-  const deleted = log.slice(at, at + count).flatMap((change) => (change.kind === 'row.delete' ? change.rowId : []));
-  return deleted.sort().join() === wanted.sort().join();
+  if (wanted.length !== count) return false;
+  const next = log
+    .slice(at, answeredAt)
+    .filter((change) => isOf(change, table))
+    .slice(0, count);
+  return next.map((change) => (change.kind === 'row.delete' ? change.rowId : '')).join() === wanted.join();
 }
 
+function isOf(change: Change, table: string): boolean {
+  return 'table' in change && change.table === table;
+}
+
+/** In the order of their insertion. */
 function inGroup(state: State, group: string): string[] {
   return [...(state?.values() ?? [])].filter(({ fields }) => fields.g === group).map(({ rowId }) => rowId);
 }

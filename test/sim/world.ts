@@ -157,6 +157,7 @@ export class World {
       else if (dice < 0.04) await this.#owner(id).discard(id);
       // Somebody else takes the epoch and writes nothing: what is in memory is still true, but it can commit nothing any more.
       else if (dice < 0.06) this.memory.of(id).epoch += 1;
+      else if (dice < 0.1 && this.#tableShare > 0) this.memory.of(id).tables.purgeOne();
       else if (this.#tableShare > 0 && this.#random.chance(this.#tableShare)) await this.tables.call(id);
       else await this.#call(id);
     }

@@ -91,6 +91,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
         { key: 'b', value: '{"x": 1}', sizeBytes: 8, seq: 1, createdAtMs: 1001, updatedAtMs: 2001, expiresAtMs: 99 },
       ],
       tables: [],
+      hasDroppedTables: false,
       blobs: [],
     });
   });
@@ -178,8 +179,8 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     expect(await store().readValue(id, 'gone', 1)).toBeNull();
   });
 
-  const rowsOf = (id: ArtifactId) => database.sql`
-    select row_id, data, created_seq, seq, created_at_ms, updated_at_ms from table_row where artifact_id = ${id} and table_name = 't' order by created_seq`;
+  const rowsOf = (id: ArtifactId, table = 't') => database.sql`
+    select row_id, data, created_seq, seq, created_at_ms, updated_at_ms from table_row where artifact_id = ${id} and table_name = ${table} order by created_seq`;
   const indexOf = (id: ArtifactId) => database.sql`
     select row_id, column_name, kind, num, txt from row_index where artifact_id = ${id} order by row_id, column_name`;
   const tombstonesOf = (id: ArtifactId) => database.sql`
@@ -189,7 +190,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     const { id, batch } = await owned();
     await journal.commit([batch(tablePut(1, 't', 0, '{"columns":[]}'), rowPut(2, 'r1', '{"a":1.5,"b":"ü 🎨"}'))]);
     expect((await store().load(id))?.tables).toEqual([
-      { name: 't', schema: '{"columns": []}', rowCount: 1, seq: 1, createdAtMs: 1000, updatedAtMs: 2002 },
+      { name: 't', storedAs: 't', schema: '{"columns": []}', rowCount: 1, seq: 1, createdAtMs: 1000, updatedAtMs: 2002 },
     ]);
     const [image] = [await store().load(id)];
     await journal.commit([{ artifactId: id, epoch: image?.epoch ?? 0, changes: [rowPut(3, 'r2', '{}', { count: 2 })] }]);
@@ -220,16 +221,27 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     expect((await store().load(id))?.tables).toMatchObject([{ rowCount: 1, updatedAtMs: 3008 }]);
   });
 
-  it('[tables] drops a table with its rows and its index, and lets it begin again in the same commit', async () => {
+  it('[tables] drops a table, leaves its rows to the purge, and lets one of its name begin under another in the same commit', async () => {
     const { id, batch } = await owned();
+    const as = (storedAs: string, change: Change) => ({ ...change, storedAs }) as Change;
+    const left = async () => {
+      const found = await database.sql`select stored_as from dropped_table where artifact_id = ${id} order by 1`;
+      return found.map((row) => row.stored_as);
+    };
     await journal.commit([batch(tablePut(1, 't'), rowPut(2, 'old', '{}', { indexed: [['c', 1]] }), tablePut(3, 'other'))]);
-    await journal.commit([
-      batch(rowPut(4, 'older', '{}'), drop(5, 't'), tablePut(6, 't'), rowPut(7, 'new', '{}', { indexed: [['c', 'x']] })),
-    ]);
-    expect((await rowsOf(id)).map((row) => row.row_id)).toEqual(['new']);
-    expect((await indexOf(id)).map((entry) => entry.row_id)).toEqual(['new']);
-    await journal.commit([batch(drop(8, 't'))]);
-    expect([await rowsOf(id), await indexOf(id)]).toEqual([[], []]);
+    const again = as('t~6', rowPut(7, 'new', '{}', { indexed: [['c', 'x']] }));
+    await journal.commit([batch(rowPut(4, 'older', '{}'), drop(5, 't'), as('t~6', tablePut(6, 't')), again)]);
+    expect((await rowsOf(id, 't~6')).map((row) => row.row_id)).toEqual(['new']);
+    expect((await rowsOf(id)).map((row) => row.row_id)).toEqual(['old']);
+    expect((await indexOf(id)).map((entry) => entry.row_id)).toEqual(['new', 'old']);
+    expect(await left()).toEqual(['t']);
+    const image = await store().load(id);
+    expect([image?.tables, image?.hasDroppedTables]).toMatchObject([[{ name: 'other' }, { name: 't', storedAs: 't~6' }], true]);
+    expect(await store().readRows(id, 't~6', ['old', 'new'])).toMatchObject([{ rowId: 'new' }]);
+    await database.sql`update artifact set owner_epoch = owner_epoch - 1 where id = ${id}`;
+    const thrice = [as('t~6', drop(8, 't')), as('t~9', tablePut(9, 't')), as('t~9', drop(10, 't')), as('t~b', tablePut(11, 't'))];
+    await journal.commit([batch(...thrice, as('t~b', drop(12, 't')))]);
+    expect(await left()).toEqual(['t', 't~6', 't~9', 't~b']);
     expect((await store().load(id))?.tables.map(({ name }) => name)).toEqual(['other']);
   });
 

@@ -8,15 +8,20 @@ import type { Statement } from './statement.ts';
 /** The rows of one table, and what is known of it. */
 export interface TableScope {
   readonly artifactId: string;
+  /** As its rows are stored. */
   readonly table: string;
   readonly schema: TableSchema | null;
 }
 
 /** The rows of the table that match. What the index holds is asked of the index. */
 export function rowsWhere(scope: TableScope, filter: Filter, statement: Statement): string {
-  const own = `r.artifact_id = ${statement.param(scope.artifactId, 'text')} and r.table_name = ${statement.param(scope.table, 'text')}`;
+  const artifact = statement.param(scope.artifactId, 'text');
+  const table = statement.param(scope.table, 'text');
+  const own = `r.artifact_id = ${artifact} and r.table_name = ${table}`;
+  // It may have been dropped since the scope was made: a purge that has begun must not be seen half done.
+  const isThere = `not exists (select 1 from dropped_table d where d.artifact_id = ${artifact} and d.stored_as = ${table})`;
   const conditions = conjuncts(filter).map((part) => indexSql(scope, part, statement) ?? filterSql(part, statement));
-  return [own, ...conditions].join(' and ');
+  return [own, isThere, ...conditions].join(' and ');
 }
 
 function filterSql(filter: Filter, statement: Statement): string {

@@ -23,6 +23,27 @@ export function perform<T>(runtime: Pick<ActorRuntime, 'ask'>, id: ArtifactId, o
   return answer;
 }
 
+/** The same for an operation of several turns, the next one after the commit of the last. Answers the sum of what they answer. */
+export async function performInPieces(
+  runtime: Pick<ActorRuntime, 'ask'>,
+  id: ArtifactId,
+  operation: TableOperation<number> & { readonly isDone: boolean },
+): Promise<number> {
+  let sum = 0;
+  try {
+    do {
+      sum += await runtime.ask(
+        id,
+        (actor) => operation.run(actor),
+        (actor) => operation.prepare(actor),
+      );
+    } while (!operation.isDone);
+  } finally {
+    operation.close();
+  }
+  return sum;
+}
+
 /** Beyond the artifact's own rules, which the edge has checked: what the table's schema says of `write`. */
 export function mayWriteAs(role: Role): MayWrite {
   return ({ schema }) => {

@@ -120,7 +120,10 @@ const CSV_TYPE = 'text/csv; charset=utf-8';
 
 /** What a reader has to know of a table. Throws TABLE_NOT_FOUND. */
 function scopeOf(runtime: ActorRuntime, { artifactId, table }: Place): TableScope | Promise<TableScope> {
-  return runtime.ask(artifactId, ({ tables }) => ({ artifactId, table, schema: tables.get(table).schema }));
+  return runtime.ask(artifactId, ({ tables }) => {
+    const { storedAs, schema } = tables.get(table);
+    return { artifactId, table: storedAs, schema };
+  });
 }
 
 function filterOf(json: unknown): Filter {

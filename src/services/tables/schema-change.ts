@@ -36,7 +36,7 @@ export class ChangeSchema extends HeldOperation<void, boolean> {
     if (table.rowCount === 0) return;
     const added = this.#schema.columns.filter((column) => isIndexed(column) && !wasIndexed(table.schema, column));
     await this.#sql.begin(async (tx) => {
-      await takeTurn(tx, tables, table.name, added);
+      await takeTurn(tx, tables, table.storedAs, added);
       await checkRows(tx, tables, table, this.#schema, added);
     });
   }
@@ -80,10 +80,10 @@ async function checkRows(tx: Queries, tables: TablesPart, table: Table, schema: 
       select r.row_id as "rowId", r.created_seq as "createdSeq",
         coalesce((select jsonb_object_agg(n, r.data -> n) from unnest(${names}::text[]) as n where r.data ? n), '{}')::text as data
       from table_row r
-      where r.artifact_id = ${tables.artifactId} and r.table_name = ${table.name} and r.created_seq > ${after}
+      where r.artifact_id = ${tables.artifactId} and r.table_name = ${table.storedAs} and r.created_seq > ${after}
       order by r.created_seq limit ${ROWS_AT_ONCE}`;
     const indexed = rows.map(({ rowId, createdSeq, data }) => ({ rowId, createdSeq, values: check.row(rowId, JSON.parse(data)) }));
-    if (inAdded.size > 0) await fillIndex(tx, tables, table.name, indexed, inAdded);
+    if (inAdded.size > 0) await fillIndex(tx, tables, table.storedAs, indexed, inAdded);
     after = rows.at(-1)?.createdSeq ?? after;
     if (rows.length < ROWS_AT_ONCE) break;
   }

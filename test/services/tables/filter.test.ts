@@ -9,7 +9,7 @@ import { matches, type Row } from './filter-model.ts';
 import { anyFilter, anyRow } from './random-rows.ts';
 import { type Stored, storeRows } from './stored-rows.ts';
 
-const BOUNDS = { rowsMax: 10_000, bytesMax: 1e9 };
+const BOUNDS = { after: 0, rowsMax: 10_000, bytesMax: 1e9 };
 
 function refusal(json: unknown): string {
   try {
@@ -121,10 +121,11 @@ describe.each(databaseKinds())('matching rows on %s', (kind) => {
       database.sql,
       Array.from({ length: 20 }, (_, n) => ({ n, text: 'x'.repeat(100) })),
     );
-    const count = async (bounds: { rowsMax: number; bytesMax: number }) =>
-      (await matchingRows(database.sql, scope, parseFilter({}), bounds)).length;
-    expect(await count({ rowsMax: 5, bytesMax: 1e6 })).toBe(6);
-    expect(await count({ rowsMax: 50, bytesMax: 1000 })).toBe(9);
+    const found = async (bounds: { after: number; rowsMax: number; bytesMax: number }) =>
+      (await matchingRows(database.sql, scope, parseFilter({}), bounds)).map(({ createdSeq }) => createdSeq);
+    expect(await found({ after: 0, rowsMax: 5, bytesMax: 1e6 })).toEqual([1, 2, 3, 4, 5]);
+    expect(await found({ after: 0, rowsMax: 50, bytesMax: 1000 })).toHaveLength(9);
+    expect(await found({ after: 17, rowsMax: 50, bytesMax: 1e6 })).toEqual([18, 19, 20]);
   });
 
   test('every operator finds exactly the rows that the model finds', { timeout: 120_000 }, async () => {
