@@ -1,4 +1,5 @@
 /** The composition root: builds every room in the order in which they need each other, and closes them in the reverse. */
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { localPlacement } from '../actors/placement.ts';
@@ -18,6 +19,9 @@ import { ChannelsProtocol } from './realtime/channels/protocol.ts';
 import { VersionsFeed } from './realtime/channels/versions-feed.ts';
 import { Connections } from './realtime/connections.ts';
 import { realtimeHandlers } from './realtime/handlers.ts';
+import { hocuspocus } from './realtime/hocuspocus.ts';
+import { RoomDirectory } from './realtime/rooms.ts';
+import { yWebsocket } from './realtime/y-websocket.ts';
 import { AccessWatch } from './services/access-watch.ts';
 import { accountHandlers, createAccount } from './services/accounts.ts';
 import { archiveHandlers } from './services/archive/handlers.ts';
@@ -152,6 +156,10 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
     heads,
     mayReadComments: commentsGate(runtime),
   });
+  const rooms = new RoomDirectory({ runtime, clock });
+  const speaking = { clock, log, tokens, heads, watch: access, identities, connections, rooms, newSessionId: randomUUID };
+  metrics.watch('easel_rooms_open', 'Collaborative documents that somebody has open.', () => rooms.size);
+  metrics.watch('easel_outflow_bytes', 'Bytes of whole documents on their way to slow peers.', () => rooms.outflowBytes);
   const purge = new TablePurge(deps);
   const content = new ContentServer({ ...deps, pageSdk });
   const edge = await startEdge({
@@ -168,7 +176,11 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
     heads,
     runtime,
     content,
-    sockets: { 'realtime.channels': channels },
+    sockets: {
+      'realtime.sync': yWebsocket(speaking),
+      'realtime.hocuspocus': hocuspocus(speaking),
+      'realtime.channels': channels,
+    },
     sql,
     clock,
     metrics,

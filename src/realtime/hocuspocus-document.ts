@@ -9,6 +9,7 @@ import type { Link } from '../edge/socket.ts';
 import type { AccessEnd, AccessWatch } from '../services/access-watch.ts';
 import type { Identities, Identity } from '../services/identities.ts';
 import { type CollaborationScope, collaborationScope } from './collaboration-access.ts';
+import type { Connections } from './connections.ts';
 import type { Rooms, Seat } from './room-types.ts';
 import { type DocumentMessage, frameAllowed, frameDenied, frameSyncStatus } from './wire.ts';
 
@@ -20,6 +21,7 @@ export interface HocuspocusDeps {
   readonly watch: Pick<AccessWatch, 'watch'>;
   readonly identities: Pick<Identities, 'of'>;
   readonly rooms: Rooms;
+  readonly connections: Pick<Connections, 'join'>;
   /** Unlike any other in the world. */
   readonly newSessionId: () => string;
 }
@@ -62,6 +64,7 @@ interface HeldBack {
   readonly bytes: number;
 }
 
+const EMPTY_VECTOR = Uint8Array.of(0);
 const AWAY = new Set(['UNAVAILABLE', 'OWNER_MOVED']);
 
 export class DocumentSession {
@@ -71,6 +74,8 @@ export class DocumentSession {
   #state: State = 'waiting';
   #grant: Grant | undefined;
   #seat: Seat | undefined;
+  /** Ends what is told of who is connected. */
+  #disconnect: (() => void) | undefined;
   #heldBack: HeldBack[] = [];
   /** Of the token that is looked at: an answer to an earlier one comes too late. */
   #attempt = 0;
@@ -79,6 +84,8 @@ export class DocumentSession {
   readonly #deadline: Timer;
   /** One of its changes was refused: those after it build upon what the server does not have. */
   #isDeaf = false;
+  /** The link had no room for it. */
+  #owesStep1 = false;
 
   constructor(host: DocumentHost, address: string, name: string) {
     this.#host = host;
@@ -105,7 +112,9 @@ export class DocumentSession {
   }
 
   drained(): void {
-    this.#seat?.drained();
+    if (this.#seat === undefined) return;
+    if (this.#owesStep1) this.#askFor(this.#seat);
+    this.#seat.drained();
   }
 
   /** The connection or the client's part in this document is over. */
@@ -139,9 +148,15 @@ export class DocumentSession {
         this.#say(grant.scope);
         return;
       }
+      // Somebody else from here on: what happened between the two seats is sent anew.
+      const hadSeat = this.#stand();
       const seat = await this.#sit(grant);
-      if (attempt === this.#attempt) this.#open(seat);
-      else seat.leave();
+      if (attempt !== this.#attempt) {
+        seat.leave();
+        return;
+      }
+      this.#open(seat, grant);
+      if (hadSeat) seat.sendStep2(EMPTY_VECTOR);
     } catch (error) {
       if (attempt === this.#attempt) this.#notEntered(error);
     }
@@ -172,13 +187,14 @@ export class DocumentSession {
     return deps.rooms.join(artifactId, this.#name, { link, address: this.#address, principal, identity, over });
   }
 
-  #open(seat: Seat): void {
-    this.#seat?.leave();
+  #open(seat: Seat, { identity, scope }: Grant): void {
+    const { deps, artifactId } = this.#host;
     this.#seat = seat;
+    this.#disconnect = deps.connections.join(artifactId, identity);
     this.#state = 'open';
     this.#deadline.cancel();
     this.#isDeaf = false;
-    if (this.#grant !== undefined) this.#say(this.#grant.scope);
+    this.#say(scope);
     seat.sendAwareness();
     for (const { message } of this.#takeHeldBack()) this.#perform(message);
   }
@@ -205,7 +221,7 @@ export class DocumentSession {
     if (this.#state !== 'open' || grant.scope === before) return;
     this.#say(grant.scope);
     // What was refused meanwhile comes with the answer.
-    if (grant.scope === 'read-write') this.#seat?.sendStep1();
+    if (grant.scope === 'read-write' && this.#seat !== undefined) this.#askFor(this.#seat);
   }
 
   #over(over: AccessEnd): void {
@@ -220,7 +236,7 @@ export class DocumentSession {
     switch (message.kind) {
       case 'step1':
         // Each time: a client that syncs again waits for the acknowledgement of its answer.
-        seat.sendStep1();
+        this.#askFor(seat);
         seat.sendStep2(message.stateVector);
         break;
       case 'step2':
@@ -242,6 +258,11 @@ export class DocumentSession {
       default:
         message satisfies never;
     }
+  }
+
+  /** Without this question the client would wait for the status of its answer. */
+  #askFor(seat: Seat): void {
+    this.#owesStep1 = !seat.sendStep1();
   }
 
   /** Exactly one status for each: the client counts what it has sent down by those that were taken. */
@@ -306,9 +327,19 @@ export class DocumentSession {
     this.#deadline.cancel();
     this.#grant?.unwatch();
     this.#grant = undefined;
-    this.#seat?.leave();
-    this.#seat = undefined;
+    this.#stand();
     this.#takeHeldBack();
+  }
+
+  /** Whether it had a seat. */
+  #stand(): boolean {
+    const seat = this.#seat;
+    this.#seat = undefined;
+    this.#disconnect?.();
+    this.#disconnect = undefined;
+    seat?.leave();
+    if (this.#state === 'open') this.#state = 'waiting';
+    return seat !== undefined;
   }
 
   #takeHeldBack(): readonly HeldBack[] {

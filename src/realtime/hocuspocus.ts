@@ -12,7 +12,7 @@ import { type AddressedMessage, frameDenied, frameKeepAlive, framePing, framePon
 const KEEP_ALIVE_MS = 20_000;
 /** Twice an update: one that is too large is refused and its sender stays; only what is larger still closes the connection. */
 const MESSAGE_BYTES_MAX = 2 * LIMITS.updateBytesMax;
-const HIGH_WATER_BYTES = 1024 * 1024;
+const HIGH_WATER_BYTES = 256 * 1024;
 /** Frames that are no deltas (answers to what the peer sends) and wait for it to read. Beyond that it only talks. */
 const UNSENT_FRAMES_MAX = 1000;
 /** What may wait while documents are opened for somebody who may open them. */

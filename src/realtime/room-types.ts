@@ -27,13 +27,14 @@ export interface Rooms {
 export interface Seat {
   /**
    * Applies what the member has changed; others are told at once. Answers (or resolves, after the commit) whether it held anything new.
-   * Throws or rejects a Failure: UNAVAILABLE and OWNER_MOVED where the outcome is unknown, others where it was refused. `update` is kept.
+   * Throws or rejects a Failure: UNAVAILABLE and OWNER_MOVED where the outcome is unknown, others where it was refused, and with it all
+   * that follows. `update` is kept.
    */
   apply(update: Uint8Array): boolean | Promise<boolean>;
   /** Whether the document has everything that this update holds. */
   holds(update: Uint8Array): boolean;
-  /** Asks the member for what the server lacks. */
-  sendStep1(): void;
+  /** Asks the member for what the server lacks. False where the link has no room for that. */
+  sendStep1(): boolean;
   /** What a member with this state vector lacks. Where the socket is too slow for it now, it follows when the socket has drained. */
   sendStep2(stateVector: Uint8Array): void;
   /** Who is here. Nothing is sent where nobody is. */

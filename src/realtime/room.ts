@@ -172,6 +172,8 @@ export class RoomSeat implements Seat, Receiver {
   /** Something was left out: it gets nothing more until it has drained, and then the difference. */
   #isBehind = false;
   #hasLeft = false;
+  /** Of one of its changes: those after it build upon what nobody else has. */
+  #refusal: Failure | undefined;
 
   constructor(room: Room, member: RoomMember, topic: string) {
     this.#room = room;
@@ -188,7 +190,16 @@ export class RoomSeat implements Seat, Receiver {
   apply(update: Uint8Array): boolean | Promise<boolean> {
     const { live } = this.#room;
     if (this.#hasLeft || live.isOver) throw new Failure('OWNER_MOVED', { retryAfterS: 1 });
-    return this.#room.deps.ask(() => live.apply(update, this.#by, this));
+    if (this.#refusal !== undefined) throw this.#refusal;
+    return this.#room.deps.ask(() => {
+      try {
+        return live.apply(update, this.#by, this);
+      } catch (error) {
+        // Known at once: the answer may have to wait for a commit, and what follows would be taken meanwhile.
+        if (error instanceof Failure && error.code !== 'UNAVAILABLE' && error.code !== 'OWNER_MOVED') this.#refusal = error;
+        throw error;
+      }
+    });
   }
 
   holds(update: Uint8Array): boolean {
@@ -201,8 +212,9 @@ export class RoomSeat implements Seat, Receiver {
     }
   }
 
-  sendStep1(): void {
-    if (!this.#room.isOver) this.member.link.send(frameSyncStep1(this.#room.live.stateVector(), this.member.address));
+  sendStep1(): boolean {
+    if (this.#room.isOver) return true;
+    return this.member.link.send(frameSyncStep1(this.#room.live.stateVector(), this.member.address)) !== 'skipped';
   }
 
   sendStep2(stateVector: Uint8Array): void {
