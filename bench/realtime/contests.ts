@@ -126,11 +126,11 @@ export async function fanOut(stage: RealtimeStage): Promise<Part> {
     contenders: [relay, easel, easelHocuspocus, hocuspocus, yWebsocket],
     documents: 1,
     readersEach: 50,
-    editsPerS: 200,
+    editsPerS: 800,
     durationS: 8,
     rounds: 3,
     notes: [
-      '200 edits/s of one character; Easel commits each to Postgres, the relay and @y/websocket-server store nothing, Hocuspocus the whole document after 2 s.',
+      '800 edits/s of one character; Easel commits each to Postgres, the relay and @y/websocket-server store nothing, Hocuspocus the whole document after 2 s.',
     ],
   };
   const all = await carry(stage, plan);
@@ -148,10 +148,10 @@ export async function pairs(stage: RealtimeStage): Promise<Part> {
     contenders: [relay, easel, easelHocuspocus, hocuspocus, yWebsocket],
     documents: 100,
     readersEach: 1,
-    editsPerS: 10,
+    editsPerS: 20,
     durationS: 8,
     rounds: 3,
-    notes: ['1000 edits/s together.'],
+    notes: ['2000 edits/s together.'],
   };
   const all = await carry(stage, plan);
   const ratio = named(all, easel).usPerEdit.median / named(all, hocuspocus).usPerEdit.median;
