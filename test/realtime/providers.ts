@@ -77,6 +77,11 @@ export class Client {
     return this.#face.unsynced();
   }
 
+  /** In step with the server, which has all that was typed. Where the protocol acknowledges nothing, only the former. */
+  get isSaved(): boolean {
+    return this.isSynced && (this.unsynced ?? 0) === 0;
+  }
+
   get scope(): string | undefined {
     return this.#face.scope();
   }
