@@ -51,7 +51,8 @@ export const reactionEmoji = z
   .refine((text) => EMOJI.test(text) && !/\p{Cs}/u.test(text) && [...graphemes.segment(text)].length === 1, 'must be one emoji');
 
 export const commentId = idSchema('comment');
-const content = z.string().meta({ description: `at most ${LIMITS.commentCharsMax} characters, else CONTENT_TOO_LONG` });
+// Longer ones are told apart from what cannot be read at all: the handler refuses them with a code of their own.
+const content = wholeText(LIMITS.bodyBytesMax).meta({ description: `at most ${LIMITS.commentCharsMax} characters, else CONTENT_TOO_LONG` });
 const contextId = wholeText(LIMITS.commentContextIdCharsMax);
 const dueAt = dateTime.nullable();
 

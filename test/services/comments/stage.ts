@@ -1,0 +1,143 @@
+/** An artifact with everybody who may have to do with its comments, and short ways to comment. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DatabaseKind } from '../../support/database.ts';
+import { temporaryDir } from '../../support/database.ts';
+import { startTestEasel, type TestEasel, type TestUser } from '../../support/easel.ts';
+import { type Answered, callData, type DataArtifact, publishArtifact } from '../data-client.ts';
+
+export interface Stage {
+  readonly easel: TestEasel;
+  /** Mails that were written, oldest first, as text. */
+  mails(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export async function openStage(database?: DatabaseKind): Promise<Stage> {
+  const folder = temporaryDir();
+  const easel = await startTestEasel({ ...(database !== undefined && { database }), settings: { DATA_DIR: folder.path } });
+  return {
+    easel,
+    mails: async () => {
+      const dir = join(folder.path, 'mail');
+      const names = await readdir(dir).catch(() => [] as string[]);
+      const whole = names.filter((name) => name.endsWith('.eml')).sort();
+      return Promise.all(whole.map((name) => readFile(join(dir, name), 'utf8')));
+    },
+    close: async () => {
+      await easel.close();
+      folder.remove();
+    },
+  };
+}
+
+/** Somebody with a name by which others know and mention them. */
+export interface Named extends TestUser {
+  readonly username: string;
+  readonly email: string;
+}
+
+export interface Cast {
+  readonly artifact: DataArtifact;
+  readonly owner: Named;
+  readonly editor: Named;
+  readonly viewer: Named;
+  readonly stranger: Named;
+}
+
+let people = 0;
+
+async function named(easel: TestEasel, role: string): Promise<Named> {
+  const user = await easel.newUser('pro');
+  people += 1;
+  const username = `${role}-${people}`;
+  const email = `${username}@example.com`;
+  await easel.sql`update account set username = ${username}, name = ${`The ${role}`}, email = ${email} where id = ${user.userId}`;
+  return { ...user, username, email };
+}
+
+export async function cast(easel: TestEasel, visibility: 'public' | 'private' = 'public'): Promise<Cast> {
+  const owner = await named(easel, 'owner');
+  const editor = await named(easel, 'editor');
+  const viewer = await named(easel, 'viewer');
+  const stranger = await named(easel, 'stranger');
+  const artifact = await publishArtifact(easel, owner, { visibility });
+  await easel.sql`
+    insert into collaborator (artifact_id, user_id, role, added_at_ms)
+    values (${artifact.id}, ${editor.userId}, 'editor', 0), (${artifact.id}, ${viewer.userId}, 'viewer', 0)`;
+  // Published before they were there: whoever asks from now on sees them.
+  const body = JSON.stringify({ name: 'Commented' });
+  await easel.fetch(`/v1/artifacts/${artifact.id}`, {
+    method: 'PATCH',
+    token: owner.token,
+    body,
+    headers: { 'content-type': 'application/json' },
+  });
+  return { artifact, owner, editor, viewer, stranger };
+}
+
+type By = { readonly token?: string } | undefined;
+
+/** A call below `…/comments`. */
+export function ask(
+  easel: TestEasel,
+  artifact: Pick<DataArtifact, 'id'>,
+  by: By,
+  method: string,
+  path = '',
+  body?: unknown,
+): Promise<Answered> {
+  return callData(easel, artifact, method, `/comments${path}`, { token: by?.token, body });
+}
+
+/** The data of an answer that must be good. */
+export async function must(answer: Answered | Promise<Answered>) {
+  const { status, body } = await answer;
+  if (status >= 300) throw new Error(`answered ${status}: ${JSON.stringify(body)}`);
+  return body.data;
+}
+
+/** Status and code of an answer; the code is undefined where it is good. */
+export async function outcome(answer: Promise<Answered>): Promise<string> {
+  const { status, body } = await answer;
+  return body.code === undefined ? String(status) : `${status} ${body.code}`;
+}
+
+/** Makes the sender send what is due, and waits for it. */
+export async function mailSent(easel: TestEasel): Promise<void> {
+  for (;;) {
+    const [row] = await easel.sql<{ waiting: number }[]>`
+      select count(*)::int as waiting from mail_outbox where sent_at_ms is null and attempts = 0`;
+    if (row?.waiting === 0) break;
+  }
+  for (;;) {
+    const [row] = await easel.sql<
+      { waiting: number }[]
+    >`select count(*)::int as waiting from mail_outbox where sent_at_ms is null and failure is null`;
+    if (row?.waiting === 0) return;
+  }
+}
+
+/** Lets guests in and makes one; the token. */
+export async function guest(
+  stage: Stage,
+  { artifact, owner }: Pick<Cast, 'artifact' | 'owner'>,
+  email = 'gail@example.com',
+  name = 'Gail',
+): Promise<string> {
+  const { easel } = stage;
+  await must(ask(easel, artifact, owner, 'PUT', '/_config', { guestComments: true }));
+  await must(ask(easel, artifact, undefined, 'POST', '/_guest/start', { email, name }));
+  const { guestToken } = await must(
+    ask(easel, artifact, undefined, 'POST', '/_guest/verify', { email, code: await codeFor(easel, artifact, email) }),
+  );
+  return guestToken;
+}
+
+/** The code of the last mail to an address. */
+export async function codeFor(easel: TestEasel, artifact: Pick<DataArtifact, 'id'>, email: string): Promise<string> {
+  const [mail] = await easel.sql<{ text_body: string }[]>`
+    select text_body from mail_outbox where artifact_id = ${artifact.id} and recipient = ${email} and kind = 'guest_code'
+    order by created_at_ms desc, xmin::text::bigint desc limit 1`;
+  return mail?.text_body.slice(0, 6) ?? '';
+}
