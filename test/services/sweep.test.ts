@@ -8,6 +8,7 @@ import { ArtifactNotices } from '../../src/services/notices.ts';
 import { readInlineFiles } from '../../src/services/publish/contents.ts';
 import { publish } from '../../src/services/publish/publish.ts';
 import { sweep } from '../../src/services/sweep.ts';
+import { purgeDroppedTables } from '../../src/services/tables/purge.ts';
 import { fileObjects } from '../../src/storage/file-objects.ts';
 import type { ObjectStore } from '../../src/storage/objects.ts';
 import { openTestDatabase, type TestDatabase, temporaryDir } from '../support/database.ts';
@@ -91,6 +92,33 @@ describe('the daily sweep', () => {
     expect(await sweep(deps(), NEVER)).toMatchObject({ artifacts: 1 });
     expect(await sql`select artifact_id, count(*) from table_row group by 1`).toEqual([{ artifact_id: kept, count: 5001 }]);
     expect(await sql`select artifact_id, count(*) from row_index group by 1`).toEqual([{ artifact_id: kept, count: 5000 }]);
+  });
+
+  test('removes what dropped tables have left, whoever does it at once, and no row of a table that is there', async () => {
+    const { sql } = database;
+    const id = await publishPage('has tables');
+    for (const [table, rows] of [
+      ['t', 2500],
+      ['t~5', 1],
+      ['u', 10],
+    ] as const) {
+      await sql`
+        insert into table_row (artifact_id, table_name, row_id, data, created_seq, seq, created_at_ms, updated_at_ms)
+        select ${id}, ${table}, i::text, '{}', i, i, 0, 0 from generate_series(1, ${rows}::int) i`;
+      await sql`
+        insert into row_index select (jsonb_populate_record(null::row_index, jsonb_build_object(
+          'artifact_id', ${id}::text, 'table_name', ${table}::text, 'column_name', 'n', 'kind', 'n', 'num', i, 'row_id', i::text, 'created_seq', i))).*
+        from generate_series(1, ${rows}::int) i`;
+    }
+    await sql`insert into dropped_table (artifact_id, stored_as, dropped_at_ms) values (${id}, 't', 1), (${id}, 'never had any', 2), (${id}, 'u', 3)`;
+    expect(await purgeDroppedTables(sql, AbortSignal.abort())).toBe(0);
+    expect(await sql`select count(*)::int as count from dropped_table`).toEqual([{ count: 3 }]);
+    const done = await Promise.all([1, 2, 3].map(() => purgeDroppedTables(sql, NEVER)));
+    expect(done.reduce((sum, one) => sum + one)).toBe(3);
+    expect(await sweep(deps(), NEVER)).toMatchObject({ droppedTables: 0 });
+    expect(await sql`select table_name, count(*)::int from table_row group by 1`).toEqual([{ table_name: 't~5', count: 1 }]);
+    expect(await sql`select table_name, count(*)::int from row_index group by 1`).toEqual([{ table_name: 't~5', count: 1 }]);
+    expect(await sql`select * from dropped_table`).toEqual([]);
   });
 
   test('leaves alone what was stored within a day, and what an upload or a compressed form names', async () => {
