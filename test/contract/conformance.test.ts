@@ -1,5 +1,8 @@
 /** Walks the endpoint table against the real service: every endpoint is exercised, and every one keeps the rules of contract.md §0. */
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Endpoint, Need } from '../../protocol/endpoint.ts';
 import { ERRORS, type ErrorCode } from '../../protocol/errors.ts';
@@ -150,6 +153,10 @@ describe.each(table)('%s', (id, endpoint) => {
 
   test('answers as it declares', async () => {
     const token = tokenOf(world.owner);
+    if (endpoint.socket !== undefined) {
+      await expectSocket(token ?? '');
+      return;
+    }
     const reply = await send(id, example, { token });
     const declared = Object.values(endpoint.replies).filter((spec) => spec.status === reply.status);
     if (declared.length === 0) expect.fail(`answered ${reply.status}: ${await reply.text()}`);
@@ -161,6 +168,17 @@ describe.each(table)('%s', (id, endpoint) => {
     if (endpoint.method === 'GET') await expectHead(reply, token);
     if (endpoint.method === 'GET' && endpoint.conditional) await expectUnchanged(reply, token);
   });
+
+  /** A WebSocket, and nothing to whoever asks for none. */
+  async function expectSocket(token: string): Promise<void> {
+    const reply = await send(id, example, { token });
+    expect([reply.headers.get('upgrade'), Object.keys(endpoint.replies)]).toEqual(['websocket', []]);
+    await expectFailure(endpoint, reply, 'UPGRADE_REQUIRED');
+    const socket = new WebSocket(`${easel.baseUrl.replace('http', 'ws')}${pathOf(id, example)}?token=${token}`);
+    const [response] = (await once(socket, 'upgrade')) as [IncomingMessage];
+    expect(response.headers['x-request-id']).toMatch(/^[A-Za-z0-9._-]{1,64}$/);
+    socket.terminate();
+  }
 
   async function expectDeclaredBody(reply: Response, declared: readonly Endpoint['replies'][string][]): Promise<void> {
     const [first] = declared;
