@@ -2,15 +2,15 @@
 import type { Change, Clock } from '../../../actors/ports.ts';
 import type { ArtifactId } from '../../../protocol/ids.ts';
 import { CHANGE_TYPES, type ChangeType } from '../../../protocol/schemas/change.ts';
-import type { Queries } from '../deps.ts';
 import { type CommentText, eventOf, eventsOf, typeOfChange } from './events.ts';
 import { type EventsRead, type Follower, PAGE_EVENTS } from './follower.ts';
-import { readChanges } from './store.ts';
+import type { ChangesRead, ChangesWanted } from './store.ts';
 
 export interface FollowedDeps {
-  readonly sql: Queries;
   readonly clock: Clock;
   readonly commentText: CommentText;
+  /** One snapshot of the store. Null where there is no such artifact. */
+  readonly readStore: (id: ArtifactId, wanted: ChangesWanted) => Promise<ChangesRead | null>;
 }
 
 /** Followers who want the same: a commit of what they do not want does not touch them. */
@@ -27,10 +27,6 @@ export class Followed {
   readonly #groups = new Map<string, Group>();
   /** Reads under way: whoever comes back at the same time with the same wish shares one. */
   readonly #reads = new Map<string, Promise<EventsRead | null>>();
-  /** Every commit since this seq was told. */
-  #completeFrom = 0;
-  /** The last change of each type since then. */
-  readonly #lastOf = new Map<ChangeType, number>();
 
   constructor(id: ArtifactId, deps: FollowedDeps) {
     this.#id = id;
@@ -73,7 +69,8 @@ export class Followed {
     const [first] = changes;
     const last = changes.at(-1);
     if (first === undefined || last === undefined) return;
-    if (first.seq !== this.lastSeq + 1) this.#startOver(first.seq);
+    // Something may have been committed before it of which nobody told: those who are behind that read the store.
+    if (first.seq !== this.lastSeq + 1) this.each((follower) => follower.missed(first.seq - 1));
     const inCommit = new Set<ChangeType>();
     for (const change of changes) {
       const type = typeOfChange(change);
@@ -82,7 +79,6 @@ export class Followed {
     // Before anybody is told: who opens a follower meanwhile must know of it.
     this.lastSeq = last.seq;
     this.#tell(changes, inCommit, last.seq);
-    for (const type of inCommit) this.#lastOf.set(type, last.seq);
     if (changes.some(({ kind }) => kind === 'comments.config')) this.#recheckComments();
   }
 
@@ -101,29 +97,21 @@ export class Followed {
     }
   }
 
-  /** Something may have been committed before this seq of which nobody told: those who are behind it read the store. */
-  #startOver(firstSeq: number): void {
-    this.#completeFrom = firstSeq;
-    this.#lastOf.clear();
-    this.each((follower) => follower.missed(firstSeq - 1));
-  }
-
   #tell(changes: readonly Change[], inCommit: ReadonlySet<ChangeType>, lastSeq: number): void {
     const groups = [...this.#groups.values()].filter(({ types }) => types.some((type) => inCommit.has(type)));
     if (groups.length === 0) return;
     const wanted = new Set(CHANGE_TYPES.filter((type) => inCommit.has(type) && groups.some(({ types }) => types.includes(type))));
     const events = eventsOf(changes, wanted, this.#deps.commentText);
     for (const { types, followers } of groups) {
-      const firstSeq = Math.max(this.#completeFrom, ...types.map((type) => (this.#lastOf.get(type) ?? 0) + 1));
       const ofGroup = events.filter(({ type }) => types.includes(type));
-      for (const follower of [...followers]) follower.committed({ events: ofGroup, firstSeq, lastSeq });
+      for (const follower of [...followers]) follower.committed(ofGroup, lastSeq);
     }
   }
 
   async #read(sinceSeq: number, types: readonly ChangeType[], reserved: boolean): Promise<EventsRead | null> {
-    const { sql, clock, commentText } = this.#deps;
+    const { clock, readStore } = this.#deps;
     const wanted = { sinceSeq, types, reserved, limit: PAGE_EVENTS, nowMs: clock.nowMs() };
-    const read = await readChanges(sql, this.#id, wanted, commentText);
+    const read = await readStore(this.#id, wanted);
     return read && { ...read, events: read.things.map(eventOf) };
   }
 }

@@ -47,14 +47,6 @@ export interface EventsRead extends Pick<ChangesRead, 'hasMore' | 'headSeq' | 't
   readonly events: readonly ChangeEvent[];
 }
 
-export interface Committed {
-  /** Of the wanted types, in the order of their seq. */
-  readonly events: readonly ChangeEvent[];
-  /** Nothing of the wanted types lies between this seq and the first event. */
-  readonly firstSeq: number;
-  readonly lastSeq: number;
-}
-
 /** `live`: takes events as they are committed. `reading`: behind, a page is on its way. `blocked`: the client reads too slowly. */
 type State = 'reading' | 'live' | 'blocked' | 'closed';
 
@@ -93,11 +85,13 @@ export class Follower {
     });
   }
 
-  committed({ events, firstSeq, lastSeq }: Committed): void {
+  /**
+   * A commit that holds something of the wanted types: `events`, all of it. Who is live has been told of every such commit before, or of a
+   * gap by `missed`; who is not reads the store afterwards.
+   */
+  committed(events: readonly ChangeEvent[], lastSeq: number): void {
     this.#knownSeq = Math.max(this.#knownSeq, lastSeq);
-    if (this.#state !== 'live') return;
-    if (firstSeq > this.#sentSeq + 1) this.#catchUp();
-    else if (this.#sendEvents(events)) this.#sentSeq = Math.max(this.#sentSeq, lastSeq);
+    if (this.#state === 'live' && this.#sendEvents(events)) this.#sentSeq = Math.max(this.#sentSeq, lastSeq);
   }
 
   /** The artifact has had this change, of which nobody told. */

@@ -14,7 +14,7 @@ import type { CommentText } from './events.ts';
 import { Followed } from './followed.ts';
 import { Follower, type Outlet } from './follower.ts';
 import { sseOutlet } from './sse.ts';
-import { readHeadSeqs } from './store.ts';
+import { readChanges, readHeadSeqs } from './store.ts';
 
 /** contract.md §5. */
 const HEARTBEAT_MS = 15_000;
@@ -69,10 +69,14 @@ export class ChangeHub {
 
   /** A follower that begins at once. Whoever opens it tells it when the outlet has drained, and closes it. */
   follow(artifactId: ArtifactId, request: FollowRequest, outlet: Outlet, onClosed: () => void): Follower {
-    const { clock } = this.#deps;
+    const { clock, sql, commentText } = this.#deps;
     let followed = this.#followed.get(artifactId);
     if (followed === undefined) {
-      followed = new Followed(artifactId, this.#deps);
+      followed = new Followed(artifactId, {
+        clock,
+        commentText,
+        readStore: (id, wanted) => readChanges(sql, id, wanted, commentText),
+      });
       this.#followed.set(artifactId, followed);
     }
     const { reserved, types, sinceSeq } = request;
