@@ -6,7 +6,7 @@ import { CommentsPart } from './comments-part.ts';
 import type { Backlog, Committing } from './committer.ts';
 import { DocumentsPart } from './documents-part.ts';
 import { JsonPart } from './json-part.ts';
-import type { ArtifactBatch, ArtifactImage, ArtifactStore, Change, Clock, DocumentUpkeep } from './ports.ts';
+import type { ArtifactBatch, ArtifactImage, ArtifactStore, Change, Clock, DocumentUpkeep, Log } from './ports.ts';
 import { TablesPart } from './tables-part.ts';
 
 /** An answer held back until change `seq` is committed. */
@@ -27,6 +27,7 @@ export interface ActorDeps {
   readonly store: ArtifactStore;
   /** Without it documents are never compacted. */
   readonly upkeep?: DocumentUpkeep | undefined;
+  readonly log?: Log;
   /** Told of changes once they are durable, in order. Must not throw. */
   readonly onCommitted: (id: ArtifactId, changes: readonly Change[]) => void;
 }
@@ -82,8 +83,8 @@ export class ArtifactActor implements Committing {
   }
 
   get documents(): DocumentsPart {
-    const { clock, store, upkeep } = this.#deps;
-    this.#documents ??= new DocumentsPart({ ledger: this, clock, store, upkeep });
+    const { clock, store, upkeep, log } = this.#deps;
+    this.#documents ??= new DocumentsPart({ ledger: this, clock, store, upkeep, log });
     return this.#documents;
   }
 

@@ -4,7 +4,7 @@ import { LIMITS } from '../protocol/limits.ts';
 import { documentName } from '../protocol/schemas/document.ts';
 import type { Ledger } from './json-part.ts';
 import { type DocumentEnd, type DocumentHost, LiveDocument } from './live-document.ts';
-import type { ArtifactStore, Clock, Compacted, DocumentUpkeep, StoredDocument } from './ports.ts';
+import type { ArtifactStore, Clock, Compacted, DocumentUpkeep, Log, StoredDocument } from './ports.ts';
 
 /** What this part needs of its actor. */
 export interface DocumentsLedger extends Ledger {
@@ -48,7 +48,7 @@ class DocumentRecord implements StoredDocument {
   }
 }
 
-const PART_BYTES = 300;
+const PART_BYTES = 1200;
 const RECORD_BYTES = 400;
 // Documents that nobody has written yet and somebody looks at: UNAVAILABLE.
 const UNWRITTEN_MAX = 1000;
@@ -70,6 +70,7 @@ export class DocumentsPart implements DocumentHost {
   readonly #clock: Clock;
   readonly #store: Pick<ArtifactStore, 'readDocuments' | 'readDocument'>;
   readonly #upkeep: DocumentUpkeep | undefined;
+  readonly #log: Log | undefined;
   /** Of what is stored, or will be; read when it is first asked for. */
   #records: Map<string, DocumentRecord> | undefined;
   #reading: Promise<void> | undefined;
@@ -87,11 +88,13 @@ export class DocumentsPart implements DocumentHost {
     clock: Clock;
     store: Pick<ArtifactStore, 'readDocuments' | 'readDocument'>;
     upkeep: DocumentUpkeep | undefined;
+    log: Log | undefined;
   }) {
     this.#ledger = deps.ledger;
     this.#clock = deps.clock;
     this.#store = deps.store;
     this.#upkeep = deps.upkeep;
+    this.#log = deps.log;
   }
 
   /** An estimate from above, in bytes of memory. */
@@ -266,7 +269,12 @@ export class DocumentsPart implements DocumentHost {
     if (content === null) throw new Failure('OWNER_MOVED', { retryAfterS: 1 });
     if (this.#records?.get(name) !== record || record.seq !== seq) return;
     if (content.seq !== seq) throw new Error(`the document ${name} is stored up to ${content.seq} and not to ${seq}`);
-    this.#live.set(name, new LiveDocument(name, this, content));
+    const doc = new LiveDocument(name, this, content);
+    if (doc.leftOut > 0) {
+      const fields = { artifactId: this.#ledger.id, document: name, updates: doc.leftOut };
+      this.#log?.error(fields, 'stored updates of a document cannot be applied, it is shown without them');
+    }
+    this.#live.set(name, doc);
     record.snapshotBytes = content.snapshot?.byteLength ?? 0;
     record.updates = content.updates.length;
     record.updateBytes = content.updates.reduce((sum, { byteLength }) => sum + byteLength, 0);

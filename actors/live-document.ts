@@ -5,6 +5,7 @@
 import * as Y from 'yjs';
 import { Failure } from '../protocol/errors.ts';
 import { LIMITS } from '../protocol/limits.ts';
+import { buildDocument } from './document-content.ts';
 import type { StoredDocumentContent } from './ports.ts';
 import { checkUpdate, type UpdateShape } from './update-check.ts';
 import { holdsNothingNew, isSamePending, type Pending, pendingOf } from './update-news.ts';
@@ -45,6 +46,8 @@ export class LiveDocument {
   isUsed = true;
   readonly #host: DocumentHost;
   readonly #doc: Y.Doc;
+  /** Updates that were stored and cannot be applied. */
+  readonly leftOut: number;
   readonly #listeners = new Set<DocumentListener>();
   #end: DocumentEnd | undefined;
   #hasChanged = false;
@@ -59,9 +62,11 @@ export class LiveDocument {
   constructor(name: string, host: DocumentHost, content?: StoredDocumentContent) {
     this.name = name;
     this.#host = host;
-    this.#doc = new Y.Doc({ guid: name });
-    this.#doc.on('afterTransaction', (transaction) => this.#changed(transaction));
-    if (content !== undefined) this.#load(content);
+    const { doc, leftOut } = buildDocument(content?.snapshot ?? null, content?.updates ?? [], () => this.#begin());
+    this.#doc = doc;
+    this.leftOut = leftOut;
+    this.#contentBytes = content?.updates.reduce((sum, { byteLength }) => sum + byteLength, content.snapshot?.byteLength ?? 0) ?? 0;
+    this.#weigh();
   }
 
   /** Its actor is gone, or it was deleted: do nothing more with it. */
@@ -199,14 +204,10 @@ export class LiveDocument {
     this.#weigh();
   }
 
-  #load({ snapshot, updates }: StoredDocumentContent): void {
-    // One transaction: its end costs as much as the document has clients.
-    this.#doc.transact(() => {
-      if (snapshot !== null) Y.applyUpdate(this.#doc, snapshot);
-      for (const update of updates) Y.applyUpdate(this.#doc, update);
-    });
-    this.#contentBytes = updates.reduce((sum, { byteLength }) => sum + byteLength, snapshot?.byteLength ?? 0);
-    this.#weigh();
+  #begin(): Y.Doc {
+    const doc = new Y.Doc({ guid: this.name });
+    doc.on('afterTransaction', (transaction) => this.#changed(transaction));
+    return doc;
   }
 
   #assertLive(): void {

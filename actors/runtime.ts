@@ -289,6 +289,7 @@ export class ActorRuntime {
       backlog: this.#backlog,
       store: this.#deps.store,
       upkeep: this.#deps.upkeep,
+      log: this.#deps.log,
       onCommitted: (artifactId, changes) => this.#tell(artifactId, changes),
     });
   }

@@ -185,7 +185,7 @@ class UpdateReader {
       this.#uint();
       const ranges = this.#uint();
       for (let range = 0; range < ranges; range += 1) {
-        if (this.#uint() + this.#uint() > Number.MAX_SAFE_INTEGER) throw MALFORMED;
+        if (this.#uint() + this.#length() > Number.MAX_SAFE_INTEGER) throw MALFORMED;
       }
       deletes += ranges;
     }

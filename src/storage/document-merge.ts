@@ -1,14 +1,11 @@
 /** What is computed over whole documents of Yjs. It may take long: only the thread for it calls this. */
 import * as Y from 'yjs';
+import { buildDocument } from '../../actors/document-content.ts';
 import { unframed } from './artifact-documents.ts';
 
 /** One update that holds everything of `snapshot` and of `updates` (one after the other, each with its length before it). Throws where one cannot be read. */
 export function mergeState(snapshot: Uint8Array | null, updates: Uint8Array): Uint8Array {
-  const doc = new Y.Doc();
-  doc.transact(() => {
-    if (snapshot !== null) Y.applyUpdate(doc, snapshot);
-    for (const update of unframed(updates)) Y.applyUpdate(doc, update);
-  });
+  const { doc } = buildDocument(snapshot, unframed(updates), () => new Y.Doc());
   return Y.encodeStateAsUpdate(doc);
 }
 
