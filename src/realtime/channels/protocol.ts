@@ -15,7 +15,7 @@ const BEAT_MS = 20_000;
 const CONNECTION_ID_BYTES = 12;
 
 export interface ChannelsDeps extends Omit<ChannelDeps, 'gatherings'> {
-  readonly identities: Identities;
+  readonly identities: Pick<Identities, 'of'>;
   readonly heads: { get(id: ArtifactId): ArtifactHead | Promise<ArtifactHead | null> };
 }
 

@@ -28,11 +28,11 @@ const STALLED_BEATS_MAX = 4;
 
 export interface ChannelDeps {
   readonly clock: Clock;
-  readonly hub: ChangeHub;
-  readonly versions: VersionsFeed;
-  readonly access: AccessWatch;
+  readonly hub: Pick<ChangeHub, 'follow'>;
+  readonly versions: Pick<VersionsFeed, 'follow'>;
+  readonly access: Pick<AccessWatch, 'watch'>;
   readonly gatherings: Gatherings;
-  readonly connections: Connections;
+  readonly connections: Pick<Connections, 'join'>;
   readonly mayReadComments: CommentsGate;
 }
 
