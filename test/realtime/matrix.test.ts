@@ -255,7 +255,7 @@ describe('coming back', () => {
     await other.until(({ text }) => text.toString() === '[before][away]');
   });
 
-  it('all five come back after the program was stopped and started again', { timeout: 60_000 }, async () => {
+  it('all five come back after the program was stopped and started again', { timeout: 120_000 }, async () => {
     const folder = temporaryDir();
     // Below the ports that the system gives to connections: a client that tries again must not be given this one.
     const settings = { DATA_DIR: folder.path, PORT: String(20_000 + (process.pid % 10_000)) };

@@ -7,6 +7,7 @@ import { Awareness } from 'y-protocols/awareness';
 import { WebsocketProvider as YWebsocket3 } from 'y-websocket';
 import { WebsocketProvider as YWebsocket2 } from 'y-websocket-2';
 import * as Y from 'yjs';
+import { readMessage } from '../../src/realtime/wire.ts';
 
 export const PROVIDER_KINDS = ['y-websocket 2', 'y-websocket 3', 'hocuspocus 2', 'hocuspocus 3', 'hocuspocus 4'] as const;
 export type ProviderKind = (typeof PROVIDER_KINDS)[number];
@@ -34,6 +35,7 @@ interface Face {
   readonly unsynced: () => number | undefined;
   readonly scope: () => string | undefined;
   readonly isConnected: () => boolean;
+  readonly connect: () => void;
   readonly disconnect: () => void;
   /** Leaves the document; a socket that others share stays. */
   readonly leave: () => void;
@@ -51,6 +53,7 @@ export class Client {
   opened = 0;
   readonly #face: Face;
   readonly #looks = new Set<() => void>();
+  #durableClock = 0;
 
   constructor(kind: ProviderKind, doc: Y.Doc, awareness: Awareness, connect: (client: Client) => Face) {
     this.kind = kind;
@@ -86,6 +89,18 @@ export class Client {
     return this.#face.scope();
   }
 
+  /** How much of what this client has made (in Yjs' clock) the server has said to be durable. Exact where it types only while it is connected. */
+  get durableClock(): number {
+    if (this.unsynced !== undefined && this.isSaved) this.#durableClock = Y.getState(this.doc.store, this.doc.clientID);
+    return this.#durableClock;
+  }
+
+  /** An update that came from the server: its own is sent back to it once it is durable. Hocuspocus counts instead. */
+  heard(update: Uint8Array): void {
+    this.#durableClock = Math.max(this.#durableClock, Y.parseUpdateMeta(update).to.get(this.doc.clientID) ?? 0);
+    this.look();
+  }
+
   /** What each of the others who are here says of himself. */
   get others(): readonly Readonly<Record<string, unknown>>[] {
     return [...this.awareness.getStates()].flatMap(([id, state]) => (id === this.doc.clientID ? [] : [state]));
@@ -112,6 +127,11 @@ export class Client {
   readonly look = (): void => {
     for (const look of [...this.#looks]) look();
   };
+
+  /** Comes back after `disconnect`. */
+  connect(): void {
+    this.#face.connect();
+  }
 
   /** Stays away. */
   disconnect(): void {
@@ -171,8 +191,22 @@ interface YProvider {
   readonly synced: boolean;
   readonly wsconnected: boolean;
   on(event: string, listener: (event: { readonly status?: string } | undefined) => void): void;
+  connect(): void;
   disconnect(): void;
   destroy(): void;
+}
+
+/** What comes on the socket is shown to the client's `heard` too. */
+function tapped(client: Client): new (url: string, protocols: string[]) => WebSocket {
+  return class extends WebSocket {
+    constructor(url: string, protocols: string[]) {
+      super(url, protocols);
+      this.on('message', (data) => {
+        const message = readMessage(new Uint8Array(data as unknown as ArrayBuffer));
+        if (message.kind === 'update') client.heard(message.update);
+      });
+    }
+  };
 }
 
 function yWebsocket(kind: 'y-websocket 2' | 'y-websocket 3', client: Client, { baseUrl, artifactId, document, token }: Joining): Face {
@@ -180,7 +214,7 @@ function yWebsocket(kind: 'y-websocket 2' | 'y-websocket 3', client: Client, { b
   const settings = {
     awareness: client.awareness,
     params: token === undefined ? ({} as Record<string, string>) : { token },
-    WebSocketPolyfill: WebSocket as never,
+    WebSocketPolyfill: tapped(client),
     disableBc: true,
     maxBackoffTime: 200,
   };
@@ -204,6 +238,7 @@ function yWebsocket(kind: 'y-websocket 2' | 'y-websocket 3', client: Client, { b
     unsynced: () => undefined,
     scope: () => undefined,
     isConnected: () => provider.wsconnected,
+    connect: () => provider.connect(),
     disconnect: () => provider.disconnect(),
     leave: () => provider.disconnect(),
     destroy: () => provider.destroy(),
@@ -239,6 +274,7 @@ function hocuspocus(kind: HocuspocusKind, client: Client, joining: Joining): Fac
     unsynced: () => provider.unsyncedChanges,
     scope: () => provider.authorizedScope,
     isConnected: () => socket.status === 'connected',
+    connect: () => void socket.connect(),
     disconnect: () => socket.disconnect(),
     leave: () => provider.destroy(),
     destroy: () => {

@@ -1,0 +1,174 @@
+/** People who type into documents of a running service, and remember exactly what it has said to be durable. */
+import type { Random } from '../sim/random.ts';
+import { type Client, join, PROVIDER_KINDS, type Where } from './providers.ts';
+
+/** Every piece of text is unlike any other, and has this form. */
+const PIECE = /\[\d{4}-\d{5}\]/g;
+export const PIECE_CHARS = '[0001-00001]'.length;
+const BURST_MAX = 3;
+
+export function piecesOf(text: string): readonly string[] {
+  return text.match(PIECE) ?? [];
+}
+
+export class Typist {
+  readonly client: Client;
+  readonly document: string;
+  readonly #name: string;
+  #typed = 0;
+
+  constructor(where: Where, kind: Client['kind'], number: number) {
+    this.document = where.document;
+    this.client = join(kind, where);
+    this.#name = String(number).padStart(4, '0');
+  }
+
+  get typed(): readonly string[] {
+    return Array.from({ length: this.#typed }, (_, i) => this.#piece(i));
+  }
+
+  get acknowledged(): readonly string[] {
+    return this.typed.slice(0, Math.floor(this.client.durableClock / PIECE_CHARS));
+  }
+
+  /** Types a few pieces somewhere in the text, waits until they are durable, and goes on, until `signal` and then something happens to it. */
+  async run(random: Random, signal: AbortSignal, acknowledged: (pieces: number) => void): Promise<void> {
+    await this.client.until(({ isSaved }) => isSaved || signal.aborted);
+    while (!signal.aborted) {
+      const burst = 1 + random.integer(BURST_MAX);
+      for (let i = 0; i < burst; i += 1) {
+        // Between two pieces, so that each stays whole.
+        const places = Math.floor(this.client.text.length / PIECE_CHARS) + 1;
+        this.client.text.insert(random.integer(places) * PIECE_CHARS, this.#piece(this.#typed));
+        this.#typed += 1;
+      }
+      await this.client.until(({ durableClock }) => durableClock >= this.#typed * PIECE_CHARS || signal.aborted);
+      if (!signal.aborted) acknowledged(burst);
+    }
+  }
+
+  #piece(i: number): string {
+    return `[${this.#name}-${String(i + 1).padStart(5, '0')}]`;
+  }
+}
+
+export interface Place {
+  readonly artifactId: string;
+  readonly token: string;
+  readonly document: string;
+}
+
+/** Typists at several documents: each of them has one of every kind of provider. */
+export class Typists {
+  #all: Typist[];
+  readonly #places: readonly Place[];
+  readonly #baseUrl: string;
+  readonly #random: Random;
+  #made = 0;
+  #running: readonly Promise<void>[] = [];
+  #goneTyped = 0;
+  #goneAcknowledged = 0;
+  /** Pieces of all of them, those who have left too. */
+  typed = 0;
+  acknowledged = 0;
+
+  constructor(baseUrl: string, places: readonly Place[], random: Random) {
+    this.#baseUrl = baseUrl;
+    this.#places = places;
+    this.#random = random;
+    this.#all = places.flatMap((place) => PROVIDER_KINDS.map((kind) => this.#make(place, kind)));
+  }
+
+  get count(): number {
+    return this.#all.length;
+  }
+
+  /** All type until so many pieces are acknowledged; then `crash` is called, and all stay away. */
+  async typeUntil(pieces: number, crash: () => Promise<unknown>): Promise<void> {
+    const stopped = new AbortController();
+    let left = pieces;
+    const enough = new Promise<void>((resolve) => {
+      const acknowledged = (more: number) => {
+        left -= more;
+        if (left <= 0) resolve();
+      };
+      this.#running = this.#all.map((typist) => typist.run(this.#random, stopped.signal, acknowledged));
+    });
+    await enough;
+    await crash();
+    stopped.abort();
+    for (const { client } of this.#all) client.look();
+    await Promise.all(this.#running);
+    for (const { client } of this.#all) client.disconnect();
+  }
+
+  /**
+   * What the service has now, compared with what it has said to be durable, as somebody sees it who comes for the first time. Then some
+   * typists leave for good, the others come back, and everybody must have the same. Empty where nothing is wrong.
+   */
+  async findFaults(): Promise<readonly string[]> {
+    const faults: string[] = [];
+    for (const place of this.#places) {
+      const here = this.#all.filter(({ document }) => document === place.document);
+      faults.push(...(await this.#faultsAt(place, here)));
+    }
+    this.typed = this.#all.reduce((sum, { typed }) => sum + typed.length, this.#goneTyped);
+    this.acknowledged = this.#all.reduce((sum, { acknowledged }) => sum + acknowledged.length, this.#goneAcknowledged);
+    return faults;
+  }
+
+  close(): void {
+    for (const { client } of this.#all) client.close();
+  }
+
+  async #faultsAt(place: Place, here: readonly Typist[]): Promise<readonly string[]> {
+    const probe = join(this.#random.pick(PROVIDER_KINDS), { ...place, baseUrl: this.#baseUrl });
+    await probe.until(({ isSynced }) => isSynced);
+    const stored = probe.text.toString();
+    const faults = [
+      ...doubled(stored).map((piece) => `${place.document}: ${piece} is there twice after the crash`),
+      ...here
+        .flatMap(({ acknowledged }) => acknowledged)
+        .flatMap((piece) => (stored.includes(piece) ? [] : [`${place.document}: ${piece} is lost`])),
+    ];
+    const staying = here.filter((typist) => !this.#random.chance(0.25) || !this.#replace(typist, place));
+    // What was told to others before it was durable comes back with them, whoever typed it.
+    const expected = new Set([stored, ...staying.map(({ client }) => client.text.toString())].flatMap(piecesOf));
+    for (const { client } of staying) client.connect();
+    const clients = [probe, ...staying.map(({ client }) => client)];
+    await Promise.all(clients.map((client) => client.until(({ text }) => text.length >= expected.size * PIECE_CHARS)));
+    const whole = probe.text.toString();
+    for (const client of clients) {
+      if (client.text.toString() !== whole) faults.push(`${place.document}: ${client.kind} has another text`);
+    }
+    faults.push(...doubled(whole).map((piece) => `${place.document}: ${piece} is there twice`));
+    faults.push(...[...expected].filter((piece) => !whole.includes(piece)).map((piece) => `${place.document}: ${piece} did not come back`));
+    probe.close();
+    return faults;
+  }
+
+  #replace(typist: Typist, place: Place): boolean {
+    this.#goneTyped += typist.typed.length;
+    this.#goneAcknowledged += typist.acknowledged.length;
+    typist.client.close();
+    this.#all = this.#all.map((each) => (each === typist ? this.#make(place, typist.client.kind) : each));
+    return true;
+  }
+
+  #make(place: Place, kind: Client['kind']): Typist {
+    this.#made += 1;
+    return new Typist({ ...place, baseUrl: this.#baseUrl }, kind, this.#made);
+  }
+}
+
+function doubled(text: string): readonly string[] {
+  const seen = new Set<string>();
+  const twice: string[] = [];
+  const pieces = piecesOf(text);
+  for (const piece of pieces) {
+    if (seen.has(piece)) twice.push(piece);
+    seen.add(piece);
+  }
+  if (pieces.length * PIECE_CHARS !== text.length) twice.push('a torn piece');
+  return twice;
+}
