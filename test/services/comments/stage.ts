@@ -1,6 +1,7 @@
 /** An artifact with everybody who may have to do with its comments, and short ways to comment. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ArtifactId } from '../../../protocol/ids.ts';
 import type { DatabaseKind } from '../../support/database.ts';
 import { temporaryDir } from '../../support/database.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../support/easel.ts';
@@ -81,13 +82,13 @@ type By = { readonly token?: string } | undefined;
 /** A call below `…/comments`. */
 export function ask(
   easel: TestEasel,
-  artifact: Pick<DataArtifact, 'id'>,
+  { id }: { readonly id: string },
   by: By,
   method: string,
   path = '',
   body?: unknown,
 ): Promise<Answered> {
-  return callData(easel, artifact, method, `/comments${path}`, { token: by?.token, body });
+  return callData(easel, { id: id as ArtifactId }, method, `/comments${path}`, { token: by?.token, body });
 }
 
 /** The data of an answer that must be good. */
@@ -101,21 +102,6 @@ export async function must(answer: Answered | Promise<Answered>) {
 export async function outcome(answer: Promise<Answered>): Promise<string> {
   const { status, body } = await answer;
   return body.code === undefined ? String(status) : `${status} ${body.code}`;
-}
-
-/** Makes the sender send what is due, and waits for it. */
-export async function mailSent(easel: TestEasel): Promise<void> {
-  for (;;) {
-    const [row] = await easel.sql<{ waiting: number }[]>`
-      select count(*)::int as waiting from mail_outbox where sent_at_ms is null and attempts = 0`;
-    if (row?.waiting === 0) break;
-  }
-  for (;;) {
-    const [row] = await easel.sql<
-      { waiting: number }[]
-    >`select count(*)::int as waiting from mail_outbox where sent_at_ms is null and failure is null`;
-    if (row?.waiting === 0) return;
-  }
 }
 
 /** Lets guests in and makes one; the token. */
