@@ -154,6 +154,28 @@ test('a protocol that authorises by its own frames is reached without any creden
   ]);
 });
 
+test('what the cookie of a page opens is open to that page and to no other', async () => {
+  const content: NonNullable<FakeOptions['content']> = {
+    handle: () => ({ status: 200, headers: [], body: 'page' }),
+    pass: (_slug, artifactId) => ({ artifactId, expiresAtMs: Number.MAX_SAFE_INTEGER }),
+  };
+  const { connect, port, protocol } = await edge({ content });
+  const from = (origin: string): ClientOptions => ({ headers: { host: `hidden.localhost:${port}`, cookie: 'pass=1', origin } });
+  // Of everybody who is let in the rest is decided as ever.
+  const strangers = `${SYNC}?token=${OTHER_TOKEN}`;
+  await once(connect(strangers, from(`http://hidden.localhost:${port}`)), 'open');
+  expect(protocol.calls.map(({ principal }) => principal)).toMatchObject([{ kind: 'user', letInto: PRIVATE_ID }]);
+  for (const origin of [`http://shown.localhost:${port}`, 'https://elsewhere.example']) {
+    const answer = await refusal(connect(SYNC, from(origin)));
+    expect([answer.status, answer.body.code]).toEqual([403, 'FORBIDDEN']);
+  }
+  // Another artifact does not exist on a page's host: its path is a path of the page.
+  const page = connect(`/v1/data/${PUBLIC_ID}/realtime`, from(`http://hidden.localhost:${port}`));
+  const [, response] = await once(page, 'unexpected-response');
+  expect(response.statusCode).toBe(200);
+  expect(protocol.calls).toHaveLength(1);
+});
+
 test('a protocol may refuse before the upgrade', async () => {
   const { connect, protocol } = await edge();
   protocol.admit = async () => {
