@@ -46,7 +46,7 @@ function folderTransport(dir: string, from: string): MailTransport {
   return {
     async send(mail) {
       const { createTransport } = await import('nodemailer');
-      const composer = createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
+      const composer = createTransport({ streamTransport: true, buffer: true });
       const { message } = await composer.sendMail(messageOf(mail, from));
       await mkdir(dir, { recursive: true });
       const name = join(dir, `${new Date(mail.createdAtMs).toISOString().replaceAll(':', '')}-${mail.id}.eml`);

@@ -1,35 +1,17 @@
 /** An artifact with everybody who may have to do with its comments, and short ways to comment. */
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { ArtifactId } from '../../../protocol/ids.ts';
 import type { DatabaseKind } from '../../support/database.ts';
-import { temporaryDir } from '../../support/database.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../support/easel.ts';
 import { type Answered, callData, type DataArtifact, publishArtifact } from '../data-client.ts';
 
 export interface Stage {
   readonly easel: TestEasel;
-  /** Mails that were written, oldest first, as text. */
-  mails(): Promise<string[]>;
   close(): Promise<void>;
 }
 
 export async function openStage(database?: DatabaseKind): Promise<Stage> {
-  const folder = temporaryDir();
-  const easel = await startTestEasel({ ...(database !== undefined && { database }), settings: { DATA_DIR: folder.path } });
-  return {
-    easel,
-    mails: async () => {
-      const dir = join(folder.path, 'mail');
-      const names = await readdir(dir).catch(() => [] as string[]);
-      const whole = names.filter((name) => name.endsWith('.eml')).sort();
-      return Promise.all(whole.map((name) => readFile(join(dir, name), 'utf8')));
-    },
-    close: async () => {
-      await easel.close();
-      folder.remove();
-    },
-  };
+  const easel = await startTestEasel(database === undefined ? {} : { database });
+  return { easel, close: () => easel.close() };
 }
 
 /** Somebody with a name by which others know and mention them. */
@@ -106,7 +88,7 @@ export async function outcome(answer: Promise<Answered>): Promise<string> {
 
 /** Lets guests in and makes one; the token. */
 export async function guest(
-  stage: Stage,
+  stage: Pick<Stage, 'easel'>,
   { artifact, owner }: Pick<Cast, 'artifact' | 'owner'>,
   email = 'gail@example.com',
   name = 'Gail',
