@@ -290,7 +290,7 @@ export class CommentsPart {
 }
 
 /** Of a comment as everybody has it. Quotes included. */
-export function commentEtag({ seq }: Pick<Comment, 'seq'>): string {
+function commentEtag({ seq }: Pick<Comment, 'seq'>): string {
   return `"${seq.toString(36)}"`;
 }
 
