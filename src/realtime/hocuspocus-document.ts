@@ -39,6 +39,8 @@ export interface DocumentHost {
   close(code: CloseCode, reason: string): void;
   /** Somebody on this connection may open a document: more of what he sends may wait. `version`: of his client, where it tells that. */
   known(version: string | undefined): void;
+  /** Enters a token that is to be looked at. False when too many came already; then the connection is closed. */
+  mayTry(): boolean;
   /** Enters a message that waits for its document. False when there is no room; then the connection is closed. */
   holdBack(bytes: number): boolean;
   /** What was held back of a document does not wait any more. */
@@ -64,6 +66,16 @@ interface HeldBack {
   readonly bytes: number;
 }
 
+interface Token {
+  /** Empty: whoever opened the connection. */
+  readonly token: string;
+  /** Of the client, where it tells that. */
+  readonly version: string | undefined;
+  /** None came, and none may be needed. */
+  readonly isImplied?: boolean;
+}
+
+const NO_TOKEN: Token = { token: '', version: undefined, isImplied: true };
 const EMPTY_VECTOR = Uint8Array.of(0);
 const AWAY = new Set(['UNAVAILABLE', 'OWNER_MOVED']);
 
@@ -77,8 +89,10 @@ export class DocumentSession {
   /** Ends what is told of who is connected. */
   #disconnect: (() => void) | undefined;
   #heldBack: HeldBack[] = [];
-  /** Of the token that is looked at: an answer to an earlier one comes too late. */
+  /** Of the token that is looked at: where the document was left meanwhile, the answer comes too late. */
   #attempt = 0;
+  #isDeciding = false;
+  #latest: Token | undefined;
   /** Nothing has come so far that says who is there. */
   #isNameless = true;
   readonly #deadline: Timer;
@@ -99,8 +113,9 @@ export class DocumentSession {
   /** `bytes` of the frame that it came in. */
   handle(message: DocumentMessage, bytes: number): void {
     if (message.kind === 'token') {
+      if (!this.#host.mayTry()) return;
       this.#isNameless = false;
-      void this.#enter(message.token, message.version);
+      this.#try(message);
       return;
     }
     if (this.#state === 'open') this.#perform(message);
@@ -126,10 +141,25 @@ export class DocumentSession {
     if (!this.#host.holdBack(bytes)) return;
     this.#heldBack.push({ message, bytes });
     // Providers of version 2 without a token begin with this: then the connection says who is there, if it can.
-    if (message.kind === 'step1' && this.#isNameless && this.#attempt === 0) void this.#enter('', undefined);
+    if (message.kind === 'step1' && this.#isNameless && this.#attempt === 0) this.#try(NO_TOKEN);
   }
 
-  async #enter(token: string, version: string | undefined): Promise<void> {
+  /** One after the other; of those that come meanwhile the last. */
+  #try(token: Token): void {
+    this.#latest = token;
+    if (!this.#isDeciding) void this.#decide();
+  }
+
+  async #decide(): Promise<void> {
+    this.#isDeciding = true;
+    for (let token = this.#latest; token !== undefined; token = this.#latest) {
+      this.#latest = undefined;
+      await this.#enter(token);
+    }
+    this.#isDeciding = false;
+  }
+
+  async #enter({ token, version, isImplied }: Token): Promise<void> {
     this.#attempt += 1;
     const attempt = this.#attempt;
     const { deps, artifactId, sessionId } = this.#host;
@@ -158,7 +188,7 @@ export class DocumentSession {
       this.#open(seat, grant);
       if (hadSeat) seat.sendStep2(EMPTY_VECTOR);
     } catch (error) {
-      if (attempt === this.#attempt) this.#notEntered(error);
+      if (attempt === this.#attempt) this.#notEntered(error, isImplied);
     }
   }
 
@@ -200,10 +230,10 @@ export class DocumentSession {
   }
 
   /** It could not be decided who is there, or nothing opens for him, or the document cannot be had now. */
-  #notEntered(error: unknown): void {
+  #notEntered(error: unknown, isImplied = false): void {
     if (error instanceof Failure && !AWAY.has(error.code)) {
       // A connection that opens nothing by itself may still be waiting for the token.
-      if (!this.#isNameless || this.#grant !== undefined) this.#deny(error);
+      if (!isImplied || this.#grant !== undefined) this.#deny(error);
       return;
     }
     this.#comeBack(error);
@@ -322,6 +352,7 @@ export class DocumentSession {
   }
 
   #leave(state: 'denied' | 'ended'): void {
+    if (state === 'ended') this.#latest = undefined;
     this.#attempt += 1;
     this.#state = state;
     this.#deadline.cancel();

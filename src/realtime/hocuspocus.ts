@@ -58,6 +58,7 @@ class HocuspocusSession implements SocketSession, DocumentHost {
   #unsent: Uint8Array[] = [];
   #waitingBytes = 0;
   #waitingMessages = 0;
+  #tokens = 0;
   #isKnown = false;
   #answersPings = false;
 
@@ -118,6 +119,13 @@ class HocuspocusSession implements SocketSession, DocumentHost {
     this.#isKnown = true;
     // A client that tells its version answers pings.
     this.#answersPings ||= version !== undefined;
+  }
+
+  mayTry(): boolean {
+    this.#tokens += 1;
+    if (this.#isKnown || this.#tokens <= LIMITS.preAuthMessagesMax) return true;
+    this.close(CLOSE.refused, 'too many tokens that open nothing');
+    return false;
   }
 
   holdBack(bytes: number): boolean {

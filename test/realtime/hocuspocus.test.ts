@@ -146,6 +146,18 @@ describe('while nobody has said who is there', () => {
     expect((await peer.closed).code).toBe(CLOSE.refused);
   });
 
+  it('tokens are looked at one after the other, and guesses beyond the limit close the connection', async () => {
+    const peer = await connect();
+    for (let i = 0; i <= LIMITS.preAuthMessagesMax; i += 1) peer.send(token('d', `so_${String(i).padStart(64, '0')}`));
+    expect((await peer.closed).code).toBe(CLOSE.refused);
+  });
+
+  it('a Step1 that opens nothing by itself waits for the token, without a denial', async () => {
+    const peer = await connect();
+    peer.send(frameSyncStep1(EMPTY_VECTOR, 'first'), token('first', set.owner.token));
+    expect(await peer.next()).toBe(ok('first'));
+  });
+
   it('a document more than a connection may have is refused; the others stay', async () => {
     const peer = await connect(`?token=${set.owner.token}`);
     for (let i = 0; i < LIMITS.documentsPerSocketMax; i += 1) peer.send(bare(`many${i}`, 3));
