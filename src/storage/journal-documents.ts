@@ -1,5 +1,5 @@
 /** Collaborative documents in the group commit: what a batch leaves of them, and the parts of the statement that write it. */
-import { createEncoder, length as lengthOf, toUint8Array, writeVarUint8Array } from 'lib0/encoding';
+import { createEncoder, toUint8Array, writeVarUint8Array } from 'lib0/encoding';
 import type { DocumentChange } from '../../actors/ports.ts';
 import type { Queries } from './sql.ts';
 
@@ -53,18 +53,22 @@ export class DocumentColumns {
     rows.artifacts.push(artifact);
     rows.names.push(name);
     rows.seqs.push(last.seq);
-    rows.data.push(framed(updates));
+    rows.data.push(hexadecimal(framed(updates.map(({ update }) => update))));
     rows.counts.push(updates.length);
     rows.users.push(updates.every(({ by }) => by === last.by) ? last.by : null);
     rows.times.push(last.atMs);
   }
 }
 
-function framed(updates: readonly Update[]): string {
+/** One after the other, each with its length before it. */
+export function framed(updates: readonly Uint8Array[]): Uint8Array {
   const encoder = createEncoder();
-  for (const { update } of updates) writeVarUint8Array(encoder, update);
-  const bytes = toUint8Array(encoder);
-  return Buffer.from(bytes.buffer, bytes.byteOffset, lengthOf(encoder)).toString('hex');
+  for (const update of updates) writeVarUint8Array(encoder, update);
+  return toUint8Array(encoder);
+}
+
+function hexadecimal(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }
 
 export function documentParts(sql: Queries, { updates: p, drops: d }: DocumentColumns) {

@@ -1,0 +1,152 @@
+/** One who edits a document: over a connection that breaks, from a page that is sometimes closed and opened anew. */
+import * as Y from 'yjs';
+import type { LiveDocument } from '../../actors/live-document.ts';
+import type { ActorRuntime } from '../../actors/runtime.ts';
+import { Failure } from '../../protocol/errors.ts';
+import type { ArtifactId } from '../../protocol/ids.ts';
+import type { Random } from './random.ts';
+
+/** What everybody was promised: words that are saved, and words whose deletion is. */
+export class Promised {
+  readonly written = new Set<string>();
+  readonly deleted = new Set<string>();
+  /** Deletions that were begun, whatever became of them. */
+  readonly doomed = new Set<string>();
+}
+
+interface Session {
+  readonly runtime: ActorRuntime;
+  readonly live: LiveDocument;
+  readonly stop: () => void;
+}
+
+interface Words {
+  readonly written: readonly string[];
+  readonly deleted: readonly string[];
+}
+
+export class DocumentClient {
+  readonly #id: ArtifactId;
+  readonly #name: string;
+  readonly #random: Random;
+  readonly #promised: Promised;
+  readonly #nextWord: () => string;
+  #doc = new Y.Doc();
+  /** By this copy of the document and not promised yet: what the next synchronisation promises all at once. */
+  #open: { written: string[]; deleted: string[] } = { written: [], deleted: [] };
+  #session: Session | undefined;
+
+  constructor(deps: { id: ArtifactId; name: string; random: Random; promised: Promised; nextWord: () => string }) {
+    this.#id = deps.id;
+    this.#name = deps.name;
+    this.#random = deps.random;
+    this.#promised = deps.promised;
+    this.#nextWord = deps.nextWord;
+    this.#doc.clientID = this.#random.integer(2 ** 31);
+  }
+
+  get words(): readonly string[] {
+    return this.#words().toArray();
+  }
+
+  get isConnected(): boolean {
+    return this.#session !== undefined;
+  }
+
+  /** Both sides send each other what they lack. False where the server refused. */
+  async connect(runtime: ActorRuntime): Promise<boolean> {
+    this.disconnect();
+    try {
+      const { live, stop } = await runtime.ask(
+        this.#id,
+        ({ documents }) => this.#join(documents.open(this.#name)),
+        ({ documents }) => documents.prepare(this.#name),
+      );
+      if (live.isOver) return false;
+      this.#session = { runtime, live, stop };
+      const open = this.#open;
+      this.#open = { written: [], deleted: [] };
+      return await this.#send(Y.encodeStateAsUpdate(this.#doc, live.stateVector()), open);
+    } catch (error) {
+      this.#break(error);
+      return false;
+    }
+  }
+
+  disconnect(): void {
+    this.#session?.stop();
+    this.#session = undefined;
+  }
+
+  /** The page is closed and opened anew: whatever was not saved is gone. */
+  forget(): void {
+    this.disconnect();
+    this.#doc = new Y.Doc();
+    this.#doc.clientID = this.#random.integer(2 ** 31);
+    this.#open = { written: [], deleted: [] };
+  }
+
+  /** Writes a word or deletes one, and sends it where there is a connection. */
+  async edit(): Promise<void> {
+    const words = this.#words();
+    const before = Y.encodeStateVector(this.#doc);
+    const made: { written: string[]; deleted: string[] } = { written: [], deleted: [] };
+    if (words.length > 3 && this.#random.chance(0.3)) {
+      const at = this.#random.integer(words.length);
+      made.deleted.push(words.get(at));
+      this.#promised.doomed.add(words.get(at));
+      words.delete(at);
+    } else {
+      const word = this.#nextWord();
+      made.written.push(word);
+      words.insert(this.#random.integer(words.length + 1), [word]);
+    }
+    if (this.#session === undefined) this.#keep(made);
+    else await this.#send(Y.encodeStateAsUpdate(this.#doc, before), made);
+  }
+
+  #words(): Y.Array<string> {
+    return this.#doc.getArray<string>('words');
+  }
+
+  /** Within a turn. */
+  #join(live: LiveDocument): { live: LiveDocument; stop: () => void } {
+    const stop = live.listen({
+      updated: (update, origin) => {
+        if (origin !== this) Y.applyUpdate(this.#doc, update);
+      },
+      over: () => {
+        this.#session = undefined;
+      },
+    });
+    Y.applyUpdate(this.#doc, live.missing(Y.encodeStateVector(this.#doc)));
+    return { live, stop };
+  }
+
+  async #send(update: Uint8Array, words: Words): Promise<boolean> {
+    const session = this.#session;
+    const doc = this.#doc;
+    if (session === undefined) return false;
+    try {
+      await session.runtime.ask(this.#id, () => session.live.apply(update, null, this));
+      for (const word of words.written) this.#promised.written.add(word);
+      for (const word of words.deleted) this.#promised.deleted.add(word);
+      return true;
+    } catch (error) {
+      // Still in the copy: it is sent again when both sides compare what they have.
+      if (this.#doc === doc) this.#keep(words);
+      this.#break(error);
+      return false;
+    }
+  }
+
+  #keep({ written, deleted }: Words): void {
+    this.#open.written.push(...written);
+    this.#open.deleted.push(...deleted);
+  }
+
+  #break(error: unknown): void {
+    this.disconnect();
+    if (!(error instanceof Failure) || (error.code !== 'UNAVAILABLE' && error.code !== 'OWNER_MOVED')) throw error;
+  }
+}
