@@ -43,8 +43,6 @@ export const clientFrame = z.discriminatedUnion(
   'must be subscribe, unsubscribe, presence, broadcast, typing, ping or pong',
 );
 export type ClientFrame = z.output<typeof clientFrame>;
-/** As a client writes it. */
-export type ClientFrameIn = z.input<typeof clientFrame>;
 
 /** Said by the server, from the token: no client can say that it is somebody else. */
 export const person = z.object({
@@ -58,7 +56,7 @@ export type Person = z.output<typeof person>;
 const state = z.record(z.string(), z.unknown()).nullable();
 /** One connection; a person may have several. */
 export const presentPerson = person.extend({ connectionId: z.string(), state });
-export const sender = person.extend({ connectionId: z.string() });
+const sender = person.extend({ connectionId: z.string() });
 
 const versionEvent = z.object({
   type: z.literal('event'),
@@ -67,7 +65,7 @@ const versionEvent = z.object({
   seq: z.number().int(),
 });
 
-export const presenceEvent = z.discriminatedUnion('kind', [
+const presenceEvent = z.discriminatedUnion('kind', [
   /** Everybody who is here, the client itself too; takes the place of what was known. */
   z.object({
     type: z.literal('event'),
