@@ -27,6 +27,8 @@ export class FaultyStore implements JournalStore, ArtifactStore {
   faults: number;
   /** Acknowledges what is not durable yet, and sometimes never will be. */
   lies = false;
+  /** A commit that fails leaves the first half of each batch behind. */
+  tears = false;
 
   constructor(memory: MemoryStore, clock: SteppedClock, random: Random, faults: number) {
     this.#memory = memory;
@@ -39,7 +41,10 @@ export class FaultyStore implements JournalStore, ArtifactStore {
     const fate = this.#fate();
     await this.#pass();
     if (fate === 'liar') return batches.map(() => 'committed');
-    if (fate === 'failed') throw new Error('connection refused');
+    if (fate === 'failed') {
+      if (this.tears) this.#memory.apply(batches.map((batch) => ({ ...batch, changes: batch.changes.slice(0, batch.changes.length / 2) })));
+      throw new Error('connection refused');
+    }
     if (fate === 'straggler') {
       this.#clock.after(this.#delayMs() * 10, () => this.#memory.apply(batches));
       throw new Error('time-out');

@@ -1,6 +1,7 @@
 /** Hundreds of small worlds in which everything goes wrong. A failing seed is printed; SIM_SEED=n runs that one alone, SIM_SEEDS=n that many. */
 import { describe, expect, it } from 'vitest';
 import { brokenGuarantees } from './history.ts';
+import { brokenMixed } from './mixed-history.ts';
 import { UNIQUE_TABLE } from './table-calls.ts';
 import { brokenTables } from './table-history.ts';
 import { World, type WorldOptions } from './world.ts';
@@ -78,6 +79,30 @@ describe('simulation', () => {
     }
   });
 
+  it(`[blobs and batches: quotas are exact, a batch is all or nothing] holds for ${SEEDS} seeds from ${FIRST_SEED}`, {
+    timeout: 240_000,
+  }, async () => {
+    const seen = new Map<string, number>();
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed += 1) {
+      const world = await live(seed, { faults: seed % 4 === 0 ? 0 : 0.1, mixed: true }).catch((error) => {
+        throw new Error(`SIM_SEED=${seed}: ${error}`, { cause: error });
+      });
+      expect(brokenGuarantees(world.history, world.memory), `SIM_SEED=${seed}`).toEqual([]);
+      expect(brokenMixed(world.mixed.history, world.memory, world.blobsBefore), `SIM_SEED=${seed}`).toEqual([]);
+      expect(brokenTables([], world.memory, []), `SIM_SEED=${seed}`).toEqual([]);
+      expect(world.clock.timers, `SIM_SEED=${seed}`).toBe(0);
+      for (const entry of world.mixed.history) {
+        const name = entry.seen.kind === 'full' ? entry.seen.code : entry.seen.kind;
+        seen.set(name, (seen.get(name) ?? 0) + 1);
+      }
+    }
+    if (SEEDS < 100) return;
+    const quotas = ['FILE_TOO_LARGE', 'BLOB_LIMIT_EXCEEDED', 'STORAGE_LIMIT_EXCEEDED'];
+    for (const name of ['done', 'refused', 'added', 'deleted', 'absent', 'used', 'unknown', ...quotas]) {
+      expect(seen.get(name), name).toBeGreaterThan(SEEDS / 10);
+    }
+  });
+
   it('[replay] the same seed gives the same history', async () => {
     const [one, other] = [await live(7, { faults: 0.12 }), await live(7, { faults: 0.12 })];
     const plain = (world: World) =>
@@ -96,6 +121,19 @@ describe('simulation', () => {
       if (brokenTables(world.tables.history, world.memory, [UNIQUE_TABLE]).length > 0) broken = seed;
     }
     expect(broken).toBeDefined();
+  });
+
+  it.each([
+    ['a store that does not check epochs', { checksEpochs: false }],
+    ['a store that acknowledges what it has not kept', { lies: true }],
+    ['a store that keeps the first half of what it fails to commit', { tears: true }],
+  ])('[test of the test] %s is caught by blobs and batches', async (_name, options) => {
+    let broken: readonly string[] = [];
+    for (let seed = 1; seed <= 100 && broken.length === 0; seed += 1) {
+      const world = await live(seed, { faults: 0.12, mixed: true, ...options });
+      broken = brokenMixed(world.mixed.history, world.memory, world.blobsBefore);
+    }
+    expect(broken).not.toEqual([]);
   });
 
   it('[test of the test] a store that acknowledges what it has not kept is caught', async () => {

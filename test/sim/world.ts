@@ -8,6 +8,7 @@ import { type ArtifactId, newId } from '../../protocol/ids.ts';
 import { FaultyStore } from './faulty-store.ts';
 import type { Entry, Seen } from './history.ts';
 import { MemoryStore } from './memory-store.ts';
+import { addManyBlobs, MixedCalls } from './mixed-calls.ts';
 import { Random } from './random.ts';
 import { SteppedClock } from './stepped-clock.ts';
 import { addUniqueTable, TableCalls } from './table-calls.ts';
@@ -60,9 +61,12 @@ export interface WorldOptions {
   readonly faults: number;
   /** For the test of the tests: break the store's promises. */
   readonly lies?: boolean;
+  readonly tears?: boolean;
   readonly checksEpochs?: boolean;
   /** Most calls are of tables. */
   readonly tables?: boolean;
+  /** Most calls are of blobs, or batches. */
+  readonly mixed?: boolean;
 }
 
 export class World {
@@ -77,26 +81,31 @@ export class World {
   readonly #store: FaultyStore;
   readonly #ownership = new Ownership();
   readonly tables: TableCalls;
+  readonly mixed: MixedCalls;
+  /** The blobs that were there before the first change. */
+  readonly blobsBefore: ReadonlyMap<ArtifactId, ReadonlyMap<string, number>>;
   readonly #tableShare: number;
+  readonly #mixedShare: number;
   #values = 0;
 
   constructor(seed: number, options: WorldOptions) {
     this.#random = new Random(seed);
     this.#store = new FaultyStore(this.memory, this.clock, this.#random, options.faults);
     this.#store.lies = options.lies ?? false;
+    this.#store.tears = options.tears ?? false;
     this.memory.checksEpochs = options.checksEpochs ?? true;
     this.memory.isPoison = (change) => change.kind === 'json.put' && change.value.includes(POISON);
     this.artifacts = Array.from({ length: ARTIFACTS }, () => newId('artifact'));
     for (const id of this.artifacts) this.memory.add(id);
     if (options.tables) for (const id of this.artifacts) addUniqueTable(this.memory, id);
+    if (options.mixed) addManyBlobs(this.memory, this.artifacts);
+    this.blobsBefore = new Map(this.artifacts.map((id) => [id, sizesOf(this.memory, id)]));
     this.#tableShare = options.tables ? 0.7 : 0;
-    this.tables = new TableCalls({
-      random: this.#random,
-      clock: this.clock,
-      memory: this.memory,
-      store: this.#store,
-      owner: (id) => this.#owner(id),
-    });
+    this.#mixedShare = options.mixed ? 0.7 : 0;
+    const { clock, memory } = this;
+    const deps = { random: this.#random, clock, memory, store: this.#store, owner: (id: ArtifactId) => this.#owner(id) };
+    this.tables = new TableCalls(deps);
+    this.mixed = new MixedCalls(deps);
     this.nodes = Array.from({ length: NODES }, (_, node) => this.#node(node));
   }
 
@@ -121,6 +130,7 @@ export class World {
     }
     this.#store.faults = 0;
     this.#store.lies = false;
+    this.#store.tears = false;
     await this.#until(Promise.all(this.artifacts.flatMap((id) => [COUNTER, ...KEYS].map((key) => this.#record(id, key, this.#read(key))))));
     await this.#until(Promise.all(this.nodes.map((node) => node.stop())));
     await this.clock.advance(60_000);
@@ -159,6 +169,7 @@ export class World {
       else if (dice < 0.06) this.memory.of(id).epoch += 1;
       else if (dice < 0.1 && this.#tableShare > 0) this.memory.of(id).tables.purgeOne();
       else if (this.#tableShare > 0 && this.#random.chance(this.#tableShare)) await this.tables.call(id);
+      else if (this.#mixedShare > 0 && this.#random.chance(this.#mixedShare)) await this.mixed.call(id);
       else await this.#call(id);
     }
   }
@@ -236,6 +247,10 @@ export class World {
     this.#values += 1;
     return JSON.stringify(`${kind} ${this.#values}`.padEnd(this.#random.chance(0.1) ? COLD_VALUE_BYTES + 1 : 1));
   }
+}
+
+function sizesOf(memory: MemoryStore, id: ArtifactId): ReadonlyMap<string, number> {
+  return new Map([...memory.of(id).blobs.values()].map((blob) => [blob.id, blob.sizeBytes]));
 }
 
 type Ask = <T>(turn: (actor: ArtifactActor) => T, prepare?: (actor: ArtifactActor) => Promise<void> | undefined) => Promise<T>;
