@@ -3,30 +3,44 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-/** Writes `page/sdk.core.js` and `page/sdk.d.ts` below `outdir`. */
+// Browsers since 2021. No year of ECMAScript: that would replace private fields, which they all have.
+const TARGET = ['chrome92', 'firefox90', 'safari15'];
+
+// Of y-protocols: bindings of editors ask for it, and it needs nothing of Yjs itself.
+const AWARENESS = 'Awareness, applyAwarenessUpdate, encodeAwarenessUpdate, modifyAwarenessUpdate, outdatedTimeout, removeAwarenessStates';
+
+const MODULES = {
+  'sdk-doc.mjs': `export { openRoom } from './shared-docs.ts';\nexport { ${AWARENESS} } from 'y-protocols/awareness';`,
+  // What the page's import map gives its own scripts for `yjs` and `y-protocols/awareness`.
+  'sdk-yjs.mjs': `export * from 'yjs';\nexport { ${AWARENESS} } from './sdk-doc.mjs';`,
+};
+
+/** Writes `page/sdk.core.js`, `page/sdk-doc.mjs`, `page/sdk-yjs.mjs` and `page/sdk.d.ts` below `outdir`. */
 export async function buildPageSdk(root, outdir) {
   const folder = join(root, 'src/clients/page');
-  const { outputFiles } = await build({
+  const settings = {
     absWorkingDir: root,
-    entryPoints: [join(folder, 'sdk.ts')],
     bundle: true,
     write: false,
     minify: true,
-    format: 'iife',
-    globalName: 'page',
-    // Browsers since 2021.
-    target: ['es2021', 'chrome92', 'firefox90', 'safari15'],
+    target: TARGET,
     legalComments: 'none',
     logLevel: 'warning',
-  });
+  };
+  const textOf = async (more) => (await build({ ...settings, ...more })).outputFiles[0].text.trim();
   mkdirSync(join(outdir, 'page'), { recursive: true });
-  writeFileSync(join(outdir, 'page/sdk.core.js'), `(site=>{${outputFiles[0].text.trim()}return page.start(site)})`);
+  const core = await textOf({ entryPoints: [join(folder, 'sdk.ts')], format: 'iife', globalName: 'page', external: ['yjs'] });
+  writeFileSync(join(outdir, 'page/sdk.core.js'), `(site=>{${core}return page.start(site)})`);
+  for (const [name, contents] of Object.entries(MODULES)) {
+    const stdin = { contents, resolveDir: folder, sourcefile: name };
+    writeFileSync(join(outdir, 'page', name), await textOf({ stdin, format: 'esm', external: ['./sdk-doc.mjs'] }));
+  }
   writeFileSync(join(outdir, 'page/sdk.d.ts'), types(folder));
 }
 
 /** The types stand in two files without code, so that their text is the declaration. */
 function types(folder) {
-  const [wire, api] = ['wire.ts', 'api.ts'].map((name) => readFileSync(join(folder, name), 'utf8').replace(/^import type .*\n/gm, ''));
+  const [wire, api] = ['wire.ts', 'api.ts'].map((name) => readFileSync(join(folder, name), 'utf8').replace(/^import type [^;]*;\n/gm, ''));
   return `// Types of /sdk.js (the global "easel") and /sdk.mjs (the same as exports).
 ${wire}
 ${api}

@@ -28,4 +28,20 @@ export const pageSdk = {
     summary: 'The types of the SDK of pages.',
     replies: { ok: { status: 200, media: 'text/plain' } },
   }),
+  'sdk.documents': endpoint({
+    ...script,
+    method: 'GET',
+    path: '/sdk-doc.mjs',
+    group: 'sdk',
+    summary: 'What the SDK of pages loads for collaborative documents; exports the awareness of y-protocols too.',
+    replies: { ok: { status: 200, media: 'text/javascript' } },
+  }),
+  'sdk.yjs': endpoint({
+    ...script,
+    method: 'GET',
+    path: '/sdk-yjs.mjs',
+    group: 'sdk',
+    summary: 'Yjs as the SDK of pages has it: an import map gives it to the page’s own scripts, so that there is only one.',
+    replies: { ok: { status: 200, media: 'text/javascript' } },
+  }),
 } as const;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ArtifactId } from '../../protocol/ids.ts';
 
-export type SdkFile = 'sdk.js' | 'sdk.mjs' | 'sdk.d.ts';
+export type SdkFile = 'sdk.js' | 'sdk.mjs' | 'sdk.d.ts' | 'sdk-doc.mjs' | 'sdk-yjs.mjs';
 
 export interface SdkSite {
   /** Empty where the page itself says it. */
@@ -17,6 +17,8 @@ export const SDK_MIMES: Readonly<Record<SdkFile, string>> = {
   'sdk.js': 'text/javascript; charset=utf-8',
   'sdk.mjs': 'text/javascript; charset=utf-8',
   'sdk.d.ts': 'text/plain; charset=utf-8',
+  'sdk-doc.mjs': 'text/javascript; charset=utf-8',
+  'sdk-yjs.mjs': 'text/javascript; charset=utf-8',
 };
 
 export function isSdkFile(name: string): name is SdkFile {
@@ -26,12 +28,14 @@ export function isSdkFile(name: string): name is SdkFile {
 export class PageSdk {
   /** A function of the site that answers `easel`. */
   readonly #core: string;
-  readonly #types: string;
+  /** The same for every page. */
+  readonly #files: Readonly<Record<'sdk.d.ts' | 'sdk-doc.mjs' | 'sdk-yjs.mjs', string>>;
 
   /** `folder`: where the build has put it. */
   constructor(folder: string) {
-    this.#core = readFileSync(join(folder, 'sdk.core.js'), 'utf8');
-    this.#types = readFileSync(join(folder, 'sdk.d.ts'), 'utf8');
+    const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+    this.#core = read('sdk.core.js');
+    this.#files = { 'sdk.d.ts': read('sdk.d.ts'), 'sdk-doc.mjs': read('sdk-doc.mjs'), 'sdk-yjs.mjs': read('sdk-yjs.mjs') };
   }
 
   text(file: SdkFile, site: SdkSite): string {
@@ -42,7 +46,9 @@ export class PageSdk {
       case 'sdk.mjs':
         return `export const easel=${easel};\nexport const{EaselError,connect}=easel;\n`;
       case 'sdk.d.ts':
-        return this.#types;
+      case 'sdk-doc.mjs':
+      case 'sdk-yjs.mjs':
+        return this.#files[file];
       default:
         return file satisfies never;
     }

@@ -20,5 +20,11 @@ export function pageSdkHandlers(deps: { readonly pageSdk: PageSdk; readonly conf
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
     return { reply: 'ok', body, type: SDK_MIMES[file], etag, headers: HEADERS } as const;
   };
-  return { 'sdk.script': serve('sdk.js'), 'sdk.module': serve('sdk.mjs'), 'sdk.types': serve('sdk.d.ts') };
+  return {
+    'sdk.script': serve('sdk.js'),
+    'sdk.module': serve('sdk.mjs'),
+    'sdk.types': serve('sdk.d.ts'),
+    'sdk.documents': serve('sdk-doc.mjs'),
+    'sdk.yjs': serve('sdk-yjs.mjs'),
+  };
 }

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Easel, EaselOptions, State } from '../../src/clients/page/api.ts';
 import { EaselError } from '../../src/clients/page/errors.ts';
-import type { EventStream, FeedSurroundings } from '../../src/clients/page/feed.ts';
-import { createEasel } from '../../src/clients/page/sdk.ts';
+import type { EventStream } from '../../src/clients/page/feed.ts';
+import { createEasel, type PageSurroundings } from '../../src/clients/page/sdk.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { failure, hangUp, json, serverOf } from './scripted-server.ts';
 
@@ -42,6 +42,9 @@ class ScriptedStream implements EventStream {
   }
 }
 
+const nothing = () => expect.fail('nothing here opens a socket');
+const NO_SOCKETS = { openSocket: nothing, loadSharedDocs: nothing, loadYjs: nothing, kept: () => null, keep: nothing };
+
 interface Stage {
   readonly easel: Easel;
   readonly waitsMs: number[];
@@ -56,7 +59,7 @@ interface Stage {
 }
 
 /** Waits are noted and pass at once, unless `wait` says otherwise. */
-function stageOf(site: Partial<EaselOptions>, around: Partial<FeedSurroundings> = {}): Stage {
+function stageOf(site: Partial<EaselOptions>, around: Partial<PageSurroundings> = {}): Stage {
   const waitsMs: number[] = [];
   const streams: ScriptedStream[] = [];
   const states: State[] = [];
@@ -75,6 +78,7 @@ function stageOf(site: Partial<EaselOptions>, around: Partial<FeedSurroundings> 
       },
       onWake: (run) => void wakers.push(run),
       onSleep: (run) => void sleepers.push(run),
+      ...NO_SOCKETS,
       ...around,
     },
   );

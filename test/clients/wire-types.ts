@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { ERRORS } from '../../protocol/errors.ts';
 import { blob, blobList, blobUpload } from '../../protocol/schemas/blob.ts';
 import { changeEvent, changesPage } from '../../protocol/schemas/change.ts';
+import { person, presentPerson } from '../../protocol/schemas/channel.ts';
+import { comment, commentList, commentPeople, commentSettings, commentThread, guestToken } from '../../protocol/schemas/comment.ts';
 import { jsonEntry, jsonList, jsonWritten } from '../../protocol/schemas/json-key.ts';
 import { tableRow } from '../../protocol/schemas/table.ts';
 import { tablePage } from '../../protocol/schemas/table-query.ts';
@@ -32,6 +34,14 @@ export function wireTypes(): string {
     ['UploadTicket', blobUpload],
     ['ChangeEvent', changeEvent],
     ['ChangesPage', changesPage],
+    ['Person', person],
+    ['PresentPerson', presentPerson],
+    ['Comment', comment],
+    ['CommentList', commentList],
+    ['CommentThread', commentThread],
+    ['CommentPeople', commentPeople],
+    ['CommentSettings', commentSettings],
+    ['GuestToken', guestToken],
   ];
   const parts = [
     '// Made from the schemas of the endpoint table: `npx vitest run test/clients/page-types.test.ts -u` makes it anew.',
@@ -76,7 +86,8 @@ function typeOf(schema: JsonSchema, indent: string): string {
       return item.includes(' | ') && !item.startsWith('{') ? `(${item})[]` : `${item}[]`;
     }
     case 'object':
-      return schema.properties === undefined ? 'Record<string, unknown>' : objectOf(schema, indent);
+      if (schema.properties !== undefined) return objectOf(schema, indent);
+      return `Record<string, ${typeof schema.additionalProperties === 'object' ? typeOf(schema.additionalProperties, indent) : 'unknown'}>`;
     default:
       return 'unknown';
   }

@@ -104,6 +104,8 @@ export const EXAMPLES: { readonly [I in EndpointId]: (world: World) => ExampleCa
   'sdk.script': nothing,
   'sdk.module': nothing,
   'sdk.types': nothing,
+  'sdk.documents': nothing,
+  'sdk.yjs': nothing,
   'accounts.create': () => ({ body: {} }),
   'accounts.me': nothing,
   'accounts.account': nothing,

@@ -1,10 +1,30 @@
 /** What a page sees of the SDK. Types only: the build serves this text, with the generated `wire.ts`, as /sdk.d.ts. */
-import type { BlobList, BlobRecord, ErrorCode, JsonEntry, JsonList, JsonWritten, TablePage, TableRow } from './wire.ts';
+import type {
+  BlobList,
+  BlobRecord,
+  Comment,
+  CommentList,
+  CommentPeople,
+  CommentSettings,
+  CommentThread,
+  ErrorCode,
+  GuestToken,
+  JsonEntry,
+  JsonList,
+  JsonWritten,
+  Person,
+  PresentPerson,
+  TablePage,
+  TableRow,
+} from './wire.ts';
 
 /** Everything that a call can throw. `code` is what to tell cases apart by. */
 export interface EaselError extends Error {
-  /** Of the service's catalogue. NETWORK_ERROR: no answer came. UNREADABLE_REPLY: the answer is not Easel's. NO_ARTIFACT: nobody said whose data is meant. */
-  readonly code: ErrorCode | 'NETWORK_ERROR' | 'UNREADABLE_REPLY' | 'NO_ARTIFACT';
+  /**
+   * Of the service's catalogue. NETWORK_ERROR: no answer came. UNREADABLE_REPLY: the answer is not Easel's. NO_ARTIFACT: nobody said whose data
+   * is meant. UPDATE_REFUSED: a change of a document was not taken. CLOSED: it was closed by the page itself.
+   */
+  readonly code: ErrorCode | 'NETWORK_ERROR' | 'UNREADABLE_REPLY' | 'NO_ARTIFACT' | 'UPDATE_REFUSED' | 'CLOSED';
   /** HTTP status; 0 where no answer came. */
   readonly status: number;
   /** What to do about it. */
@@ -149,7 +169,188 @@ export interface Blobs {
 }
 
 /**
- * `idle`: nothing is watched. `connecting`: changes do not arrive now (the network is away, or nobody has looked at the page for 20 s), they will be made up for. `live`: at once. `polling`: every few seconds,
+ * Of one connection. `idle`: nobody uses it. `connecting`: for the first time, or after it was lost. `offline`: it cannot be had now, and is tried
+ * again. `refused`: it may not be had (any more).
+ */
+export type ConnectionState = 'idle' | 'connecting' | 'live' | 'offline' | 'refused';
+
+/** What the SDK takes of Yjs: `typeof import('yjs')` is one. */
+export interface YjsModule {
+  readonly Doc: new () => YjsDoc;
+  readonly Map: new () => object;
+  readonly Array: new () => object;
+  readonly Text: new () => object;
+}
+
+/** The part of a `Y.Doc` that needs no types of Yjs. */
+export interface YjsDoc {
+  readonly clientID: number;
+  getMap(name?: string): object;
+  getArray(name?: string): object;
+  getText(name?: string): object;
+  transact(run: () => void): unknown;
+  on(event: 'update', listener: (update: Uint8Array, origin: unknown) => void): unknown;
+  destroy(): void;
+}
+
+/** Who else has the document open, as y-protocols has it. In a state of another, `user` is what the server says of who that is. */
+export interface Awareness {
+  readonly clientID: number;
+  getLocalState(): { [field: string]: unknown } | null;
+  setLocalState(state: { [field: string]: unknown } | null): void;
+  setLocalStateField(field: string, value: unknown): void;
+  getStates(): Map<number, { [field: string]: unknown }>;
+  on(event: string, listener: (...details: never[]) => void): unknown;
+  off(event: string, listener: (...details: never[]) => void): unknown;
+}
+
+export interface SharedDocEvents {
+  state: ConnectionState;
+  /** `hasUnsaved` is another. */
+  unsaved: boolean;
+  readOnly: boolean;
+  /** It was refused, and will not be tried again. */
+  error: EaselError;
+}
+
+/** A Yjs document that all who have it open share. It can be edited at once, and without a connection: what was missed is made up for. */
+export interface SharedDoc<M extends YjsModule> {
+  readonly name: string;
+  readonly doc: InstanceType<M['Doc']>;
+  /** For `new Y.Map()` and the like: the module that `doc` is of. */
+  readonly Y: M;
+  readonly awareness: Awareness;
+  readonly state: ConnectionState;
+  /** Settles when what is stored was read for the first time; rejects where it is refused. */
+  readonly synced: Promise<void>;
+  /** Something that was written here is not stored yet. */
+  readonly hasUnsaved: boolean;
+  /** Settles when everything that was written here is stored; rejects where it is refused. */
+  saved(): Promise<void>;
+  /** What is written here stays here. */
+  readonly readOnly: boolean;
+  on<K extends keyof SharedDocEvents>(event: K, listener: (detail: SharedDocEvents[K]) => void): Stop;
+  /** Leaves the document. */
+  destroy(): void;
+}
+
+export interface SharedDocOptions<M extends YjsModule> {
+  /** The Yjs of the page, where it has one of its own: there must not be two. Default: what its import map says of `yjs`, else /sdk-yjs.mjs. */
+  readonly Y?: M | undefined;
+  /** A document that is there already. */
+  readonly doc?: InstanceType<M['Doc']> | undefined;
+}
+
+export type ChannelName = 'json' | 'tables' | 'blobs' | 'comments' | 'documents' | 'versions' | 'presence' | 'broadcast';
+
+/**
+ * `subscribed`: what follows is after `seq`. `event`: `kind` says what happened, the other fields are those of a change, or of a message and who
+ * sent it. `reset`: what was missed is not known any more; read everything again. `refused`: nothing will come, `code` says why.
+ */
+export interface ChannelEvent {
+  readonly type: 'subscribed' | 'event' | 'reset' | 'refused';
+  readonly channel: ChannelName;
+  readonly seq?: number;
+  readonly kind?: string;
+  readonly key?: string;
+  readonly table?: string;
+  readonly id?: string;
+  readonly name?: string;
+  readonly data?: unknown;
+  readonly truncated?: true;
+  readonly createdAt?: string;
+  readonly updatedAt?: string;
+  readonly from?: Person & { readonly connectionId: string };
+  readonly code?: string;
+}
+
+/** Everything that happens to the artifact, over one WebSocket for all. */
+export interface Channel {
+  readonly state: ConnectionState;
+  /** Who the server says that this page is; undefined before it has. */
+  readonly me: (Person & { readonly connectionId: string }) | undefined;
+  /** May broadcast. */
+  readonly canWrite: boolean;
+  /** `since`: of the last event that is known; default: from now on. After a lost connection it goes on where it was. */
+  subscribe(channel: ChannelName, listener: (event: ChannelEvent) => void, options?: { readonly since?: number | undefined }): Stop;
+  /** To all others who have subscribed to `broadcast`, 16 KB at most; not stored. What is refused is told by the `error` event of easel. */
+  broadcast(event: string, data?: unknown): void;
+  /** To all others who have subscribed to `comments`. */
+  typing(typing: { readonly contextId?: string; readonly parentId?: string; readonly isTyping?: boolean }): void;
+}
+
+export type Present = PresentPerson & { readonly isMe: boolean };
+
+/** Who is here now. Whoever listens or says something is seen by the others too. */
+export interface Presence {
+  readonly me: Channel['me'];
+  /** One for each window; this one too. */
+  readonly people: readonly Present[];
+  /** What the others see of this window beside who it is: a cursor, what is selected; 4 KB at most. Null takes it back. */
+  set(state: { readonly [field: string]: unknown } | null): void;
+  on(event: 'change', listener: (people: readonly Present[]) => void): Stop;
+  leave(): void;
+}
+
+export interface NewComment {
+  readonly content: string;
+  /** What is commented on: a path of the page, or any name. */
+  readonly contextId?: string | undefined;
+  readonly authorName?: string | undefined;
+  readonly position?: { readonly [field: string]: unknown } | null | undefined;
+  readonly quote?: { readonly exact: string; readonly prefix?: string; readonly suffix?: string } | null | undefined;
+  readonly versionId?: string | undefined;
+  readonly assigneeUserId?: string | null | undefined;
+  readonly dueAt?: string | null | undefined;
+}
+
+export interface CommentQuery {
+  readonly contextId?: string | undefined;
+  /** `root`: the first comments of threads. */
+  readonly parentId?: string | undefined;
+  readonly resolved?: boolean | undefined;
+  readonly assignee?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** `comments`: all that is there, once at the start and again after a gap. Then one call for every change. */
+export type CommentChange =
+  | { readonly type: 'comments'; readonly comments: readonly Comment[] }
+  | { readonly type: 'put'; readonly kind: 'added' | 'updated' | 'resolved' | 'reaction'; readonly comment: Comment }
+  | { readonly type: 'delete'; readonly id: string }
+  | { readonly type: 'refused'; readonly code: string };
+
+export interface Comments {
+  list(query?: CommentQuery, options?: CallOptions): Promise<CommentList>;
+  thread(id: string, query?: { readonly limit?: number; readonly cursor?: string }, options?: CallOptions): Promise<CommentThread>;
+  create(comment: string | NewComment, options?: CallOptions): Promise<Comment>;
+  reply(id: string, comment: string | NewComment, options?: CallOptions): Promise<Comment>;
+  edit(
+    id: string,
+    change: string | Partial<Pick<NewComment, 'content' | 'position' | 'quote' | 'dueAt'>>,
+    options?: CallOptions,
+  ): Promise<Comment>;
+  /** With all replies to it; false where there was none. */
+  delete(id: string, options?: CallOptions): Promise<boolean>;
+  resolve(id: string, resolved?: boolean, options?: CallOptions): Promise<Comment>;
+  /** Adds your reaction, or takes it back. */
+  react(id: string, emoji: string, options?: CallOptions): Promise<Comment>;
+  watch(listener: (change: CommentChange) => void, query?: Pick<CommentQuery, 'contextId'>): Stop;
+  config(options?: CallOptions): Promise<CommentSettings>;
+  /** Who can be mentioned, and who you are. */
+  people(options?: CallOptions): Promise<CommentPeople>;
+  /** For somebody without an account: a code is sent by mail, and what it is changed for is kept by this browser. */
+  readonly guest: {
+    start(who: { readonly email: string; readonly name: string }, options?: CallOptions): Promise<void>;
+    verify(proof: { readonly email: string; readonly code: string }, options?: CallOptions): Promise<GuestToken>;
+    /** Forgets who this is. */
+    leave(): void;
+  };
+}
+
+/**
+ * Of everything together. `idle`: nothing is watched. `connecting`: changes do not arrive now (the network is away, or nobody has looked at the page for 20 s), they will be made up for. `live`: at once. `polling`: every few seconds,
  * where the way to the server does not let events through. `refused`: the page may not read (any more); nothing more will come.
  */
 export type State = 'idle' | 'connecting' | 'live' | 'polling' | 'refused';
@@ -176,6 +377,11 @@ export interface Easel {
   readonly json: JsonKeys;
   table<T extends object = Record<string, unknown>>(name: string): Table<T>;
   readonly blobs: Blobs;
+  /** A letter and then at most 63 letters, digits, underscores and hyphens. Asked for again, it is the same one. */
+  doc<M extends YjsModule = YjsModule>(name: string, options?: SharedDocOptions<M>): Promise<SharedDoc<M>>;
+  channel(): Channel;
+  readonly presence: Presence;
+  readonly comments: Comments;
   on<K extends keyof EaselEvents>(event: K, listener: (detail: EaselEvents[K]) => void): Stop;
   /** Another artifact's data, or this one's from a page elsewhere. */
   connect(options: EaselOptions): Easel;

@@ -48,3 +48,8 @@ export function parse(text: string): Record<string, unknown> | undefined {
 export function isCode(error: unknown, ...codes: api.Problem['code'][]): error is EaselError {
   return error instanceof EaselError && codes.includes(error.code);
 }
+
+/** Asking again changes nothing: the page may not have this, or there is nothing to have. */
+export function isFinalError({ status }: EaselError): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 429;
+}

@@ -1,6 +1,6 @@
 /** One stream of changes for everything that a page watches: server-sent events, or pages of JSON where those do not come through. */
 import type { State } from './api.ts';
-import { EaselError } from './errors.ts';
+import { EaselError, isFinalError } from './errors.ts';
 import type { Surroundings, Transport } from './transport.ts';
 import type { ChangeEvent, ChangesPage } from './wire.ts';
 
@@ -162,7 +162,7 @@ export class ChangeFeed {
         polls += 1;
       } catch (error) {
         if (signal.aborted) return;
-        if (error instanceof EaselError && isFinal(error)) {
+        if (error instanceof EaselError && isFinalError(error)) {
           this.#become('refused');
           this.#onError(error);
           return;
@@ -245,7 +245,7 @@ export class ChangeFeed {
     const known =
       error instanceof EaselError ? error : new EaselError({ code: 'UNREADABLE_REPLY', status: 0, message: String(error) }, error);
     this.#onError(known);
-    if (isFinal(known)) return;
+    if (isFinalError(known)) return;
     // A new opening reads it anyway.
     this.#around.wait(FAILED_WAIT_MS_MAX, this.#stop.signal).then(
       () => this.#watchings.has(watching) && this.#read(watching),
@@ -263,9 +263,4 @@ export class ChangeFeed {
 function isOlder(event: ChangeEvent, known: Known): boolean {
   const updatedAt = known.get(event.key ?? event.id ?? '');
   return updatedAt !== undefined && event.updatedAt <= updatedAt;
-}
-
-/** Asking again changes nothing: the page may not read this, or there is nothing to read. */
-function isFinal({ status }: EaselError): boolean {
-  return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }

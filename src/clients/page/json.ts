@@ -98,7 +98,7 @@ export function jsonKeys(transport: Transport, feed: ChangeFeed): api.JsonKeys {
 }
 
 /** Deletes, and answers false where there was nothing. */
-export async function deleted(transport: Transport, request: Request, ...missing: api.Problem['code'][]): Promise<boolean> {
+export async function deleted(transport: Pick<Transport, 'call'>, request: Request, ...missing: api.Problem['code'][]): Promise<boolean> {
   try {
     await transport.call(request);
     return true;

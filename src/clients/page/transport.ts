@@ -22,6 +22,10 @@ export interface Request {
   readonly ifAbsent?: boolean | undefined;
   /** A POST that changes nothing. */
   readonly reads?: boolean;
+  /** Default: that of the page. */
+  readonly token?: string | undefined;
+  /** Not repeated: the caller does that. */
+  readonly once?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -65,7 +69,7 @@ export class Transport {
       try {
         return (await this.#send(url, init)) as T;
       } catch (error) {
-        const waitMs = error instanceof EaselError ? this.#waitMs(error, attempt, isRepeatable(request)) : undefined;
+        const waitMs = error instanceof EaselError && !request.once ? this.#waitMs(error, attempt, isRepeatable(request)) : undefined;
         if (waitMs === undefined) throw error;
         this.#onRetry(waitMs, error as EaselError);
         await this.#around.wait(waitMs, request.signal);
@@ -75,7 +79,8 @@ export class Transport {
 
   #init(request: Request): RequestInit {
     const headers = new Headers({ Accept: 'application/json' });
-    if (this.#site.token !== undefined) headers.set('Authorization', `Bearer ${this.#site.token}`);
+    const { token = this.#site.token } = request;
+    if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
     if (request.ifMatch !== undefined) headers.set('If-Match', request.ifMatch);
     if (request.ifAbsent) headers.set('If-None-Match', '*');
     if (request.method === 'POST' && !request.reads) headers.set('Idempotency-Key', freshKey());

@@ -6,18 +6,26 @@ export type ErrorCode =
   | 'INVALID_SLUG'
   | 'KEY_INVALID'
   | 'INVALID_TABLE_NAME'
+  | 'INVALID_DOCUMENT_NAME'
+  | 'INVALID_UPDATE'
   | 'INVALID_FILTER'
   | 'INVALID_MIME_TYPE'
   | 'UPLOAD_TOKEN_INVALID'
   | 'UPLOAD_TOKEN_EXPIRED'
   | 'TOO_MANY_ROWS'
   | 'QUERY_TOO_EXPENSIVE'
+  | 'NAME_REQUIRED'
+  | 'CODE_INVALID'
+  | 'MAX_DEPTH'
   | 'NOT_DELETED'
   | 'NO_VERSION'
   | 'UNAUTHORIZED'
+  | 'AUTH_REQUIRED'
   | 'PLAN_REQUIRED'
   | 'FORBIDDEN'
   | 'INSUFFICIENT_SCOPE'
+  | 'COMMENTS_DISABLED'
+  | 'REPLIES_DISABLED'
   | 'ADMIN_REQUIRED'
   | 'NOT_FOUND'
   | 'ARTIFACT_NOT_FOUND'
@@ -26,6 +34,9 @@ export type ErrorCode =
   | 'TABLE_NOT_FOUND'
   | 'ROW_NOT_FOUND'
   | 'BLOB_NOT_FOUND'
+  | 'COMMENT_NOT_FOUND'
+  | 'ASSIGNEE_NOT_FOUND'
+  | 'DOCUMENT_NOT_FOUND'
   | 'TOKEN_NOT_FOUND'
   | 'UPLOAD_NOT_FOUND'
   | 'PREVIEW_LINK_NOT_FOUND'
@@ -44,10 +55,16 @@ export type ErrorCode =
   | 'TABLE_LIMIT_EXCEEDED'
   | 'ROW_LIMIT_EXCEEDED'
   | 'ROW_TOO_LARGE'
+  | 'CONTENT_TOO_LONG'
+  | 'COMMENT_LIMIT_EXCEEDED'
   | 'BLOB_LIMIT_EXCEEDED'
+  | 'DOCUMENT_LIMIT_EXCEEDED'
+  | 'DOCUMENT_TOO_LARGE'
+  | 'DOCUMENT_VERSIONS_FULL'
   | 'STORAGE_LIMIT_EXCEEDED'
   | 'UNSUPPORTED_MEDIA_TYPE'
   | 'PATCH_FAILED'
+  | 'UPGRADE_REQUIRED'
   | 'RATE_LIMITED'
   | 'INTERNAL_ERROR'
   | 'OWNER_MOVED'
@@ -144,10 +161,14 @@ export interface UploadTicket {
 
 export interface ChangeEvent {
   seq: number;
-  kind: 'json.put' | 'json.delete' | 'table.put' | 'table.drop' | 'row.put' | 'row.delete' | 'blob.put' | 'blob.delete';
+  kind: 'json.put' | 'json.delete' | 'table.put' | 'table.drop' | 'row.put' | 'row.delete' | 'blob.put' | 'blob.delete' | 'comment:added' | 'comment:updated' | 'comment:resolved' | 'comment:reaction' | 'comment:deleted' | 'doc.update' | 'doc.drop';
+  /** of a JSON value */
   key?: string;
   table?: string;
+  /** of a row, a blob or a comment */
   id?: string;
+  /** of a document */
+  name?: string;
   data?: unknown;
   truncated?: true;
   /** of a row */
@@ -159,10 +180,14 @@ export interface ChangeEvent {
 export interface ChangesPage {
   events: {
     seq: number;
-    kind: 'json.put' | 'json.delete' | 'table.put' | 'table.drop' | 'row.put' | 'row.delete' | 'blob.put' | 'blob.delete';
+    kind: 'json.put' | 'json.delete' | 'table.put' | 'table.drop' | 'row.put' | 'row.delete' | 'blob.put' | 'blob.delete' | 'comment:added' | 'comment:updated' | 'comment:resolved' | 'comment:reaction' | 'comment:deleted' | 'doc.update' | 'doc.drop';
+    /** of a JSON value */
     key?: string;
     table?: string;
+    /** of a row, a blob or a comment */
     id?: string;
+    /** of a document */
+    name?: string;
     data?: unknown;
     truncated?: true;
     /** of a row */
@@ -175,4 +200,192 @@ export interface ChangesPage {
   hasMore: boolean;
   /** too old: what was deleted is not known any more; read everything again */
   reset?: true;
+}
+
+export interface Person {
+  /** of the account, the guest or the agent; `anonymous:…` of one connection */
+  id: string;
+  name: string;
+  kind: 'human' | 'agent' | 'guest' | 'anonymous';
+  /** #rrggbb, always the same for an id */
+  color: string;
+}
+
+export interface PresentPerson {
+  /** of the account, the guest or the agent; `anonymous:…` of one connection */
+  id: string;
+  name: string;
+  kind: 'human' | 'agent' | 'guest' | 'anonymous';
+  /** #rrggbb, always the same for an id */
+  color: string;
+  connectionId: string;
+  state: Record<string, unknown> | null;
+}
+
+export interface Comment {
+  id: string;
+  contextId: string | null;
+  parentId: string | null;
+  /** an account, a guest or an agent; null for somebody without either */
+  authorId: string | null;
+  authorName: string | null;
+  authorType: 'human' | 'agent' | 'guest';
+  content: string;
+  position: Record<string, unknown> | null;
+  quote: {
+    exact: string;
+    prefix: string;
+    suffix: string;
+  } | null;
+  versionId: string | null;
+  /** the live version does not have the quoted text any more; absent in live events */
+  outdated?: boolean;
+  /** accounts */
+  mentions: string[];
+  reactions: Record<string, {
+    count: number;
+    mine?: boolean;
+  }>;
+  resolved: boolean;
+  resolvedBy: string | null;
+  resolvedAt: string | null;
+  assigneeUserId: string | null;
+  dueAt: string | null;
+  edited: boolean;
+  /** direct replies; absent in live events */
+  replyCount?: number;
+  /** of its last change */
+  seq: number;
+  /** RFC 3339, UTC */
+  createdAt: string;
+  /** RFC 3339, UTC */
+  updatedAt: string;
+}
+
+export interface CommentList {
+  comments: {
+    id: string;
+    contextId: string | null;
+    parentId: string | null;
+    /** an account, a guest or an agent; null for somebody without either */
+    authorId: string | null;
+    authorName: string | null;
+    authorType: 'human' | 'agent' | 'guest';
+    content: string;
+    position: Record<string, unknown> | null;
+    quote: {
+      exact: string;
+      prefix: string;
+      suffix: string;
+    } | null;
+    versionId: string | null;
+    /** the live version does not have the quoted text any more; absent in live events */
+    outdated?: boolean;
+    /** accounts */
+    mentions: string[];
+    reactions: Record<string, {
+      count: number;
+      mine?: boolean;
+    }>;
+    resolved: boolean;
+    resolvedBy: string | null;
+    resolvedAt: string | null;
+    assigneeUserId: string | null;
+    dueAt: string | null;
+    edited: boolean;
+    /** direct replies; absent in live events */
+    replyCount?: number;
+    /** of its last change */
+    seq: number;
+    /** RFC 3339, UTC */
+    createdAt: string;
+    /** RFC 3339, UTC */
+    updatedAt: string;
+  }[];
+  /** that match, on all pages */
+  count: number;
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface CommentThread {
+  comments: {
+    id: string;
+    contextId: string | null;
+    parentId: string | null;
+    /** an account, a guest or an agent; null for somebody without either */
+    authorId: string | null;
+    authorName: string | null;
+    authorType: 'human' | 'agent' | 'guest';
+    content: string;
+    position: Record<string, unknown> | null;
+    quote: {
+      exact: string;
+      prefix: string;
+      suffix: string;
+    } | null;
+    versionId: string | null;
+    /** the live version does not have the quoted text any more; absent in live events */
+    outdated?: boolean;
+    /** accounts */
+    mentions: string[];
+    reactions: Record<string, {
+      count: number;
+      mine?: boolean;
+    }>;
+    resolved: boolean;
+    resolvedBy: string | null;
+    resolvedAt: string | null;
+    assigneeUserId: string | null;
+    dueAt: string | null;
+    edited: boolean;
+    /** direct replies; absent in live events */
+    replyCount?: number;
+    /** of its last change */
+    seq: number;
+    /** RFC 3339, UTC */
+    createdAt: string;
+    /** RFC 3339, UTC */
+    updatedAt: string;
+  }[];
+  /** that match, on all pages */
+  count: number;
+  hasMore: boolean;
+  nextCursor: string | null;
+  /** the first comment of the thread */
+  rootId: string;
+}
+
+export interface CommentPeople {
+  /** who can be mentioned, and by owner and editors assigned */
+  people: {
+    userId: string;
+    name: string | null;
+    username: string | null;
+    role: 'owner' | 'editor' | 'viewer' | 'none';
+  }[];
+  you: {
+    /** authorId of your comments; null: they are nobody’s */
+    id: string | null;
+    name: string | null;
+    type: 'human' | 'agent' | 'guest';
+    role: 'owner' | 'editor' | 'viewer' | 'none';
+  };
+}
+
+export interface CommentSettings {
+  enabled: boolean;
+  identityMode: 'anonymous' | 'named' | 'authenticated';
+  allowReplies: boolean;
+  maxDepth: number;
+  overlayEnabled: boolean;
+  /** absent: follows the folder */
+  guestComments?: boolean;
+  guestCommentsEffective: boolean;
+}
+
+export interface GuestToken {
+  guestToken: string;
+  /** RFC 3339, UTC */
+  expiresAt: string;
 }

@@ -1,0 +1,204 @@
+/** One WebSocket that comes back: after growing pauses, at once when the network is back, and never once it is refused for good. */
+import { CLOSE, isFinal } from '../../../protocol/close-codes.ts';
+import type { ConnectionState, Problem } from './api.ts';
+import { EaselError, isFinalError } from './errors.ts';
+import type { Surroundings, Transport } from './transport.ts';
+
+/** The part of WebSocket that is used. */
+export interface PageSocket {
+  binaryType: string;
+  addEventListener(
+    type: string,
+    listener: (event: { readonly data?: unknown; readonly code?: number; readonly reason?: string }) => void,
+  ): void;
+  send(data: string | Uint8Array): void;
+  close(): void;
+}
+
+export interface ConnectionSurroundings extends Surroundings {
+  /** `url` begins with the scheme of HTTP, or is of the page's own origin. Binary data come as ArrayBuffer. */
+  readonly openSocket: (url: string) => PageSocket;
+  /** Calls `run` whenever the network is back or the page is shown again. */
+  readonly onWake: (run: () => void) => void;
+}
+
+export interface ConnectionUser {
+  /** Below the artifact's data. */
+  readonly path: string;
+  /** Of the address, made anew for every opening. */
+  readonly query: () => Readonly<Record<string, string | undefined>>;
+  /** What the server answers at once, whatever else is going on. */
+  readonly probe: string | Uint8Array;
+  readonly opened: () => void;
+  readonly heard: (data: unknown) => void;
+  readonly became: (state: ConnectionState, error: EaselError | undefined) => void;
+}
+
+/** Servers say something every 20 s. Nobody tells a page that its connection has died. */
+const SILENT_TICKS_MAX = 3;
+const TICK_MS = 10_000;
+const WAIT_MS_FIRST = 500;
+const WAIT_MS_MAX = 30_000;
+
+const CODES: Readonly<Record<number, readonly [Problem['code'], number]>> = {
+  [CLOSE.unauthorized]: ['UNAUTHORIZED', 401],
+  [CLOSE.revoked]: ['FORBIDDEN', 403],
+  [CLOSE.gone]: ['ARTIFACT_NOT_FOUND', 404],
+};
+
+export class Connection {
+  state: ConnectionState = 'idle';
+  readonly #transport: Transport;
+  readonly #around: ConnectionSurroundings;
+  readonly #user: ConnectionUser;
+  #socket: PageSocket | undefined;
+  #isOpen = false;
+  /** Ends the waits of what the last opening began. */
+  #stop = new AbortController();
+  /** Openings since it was live. */
+  #tries = 0;
+  #silentTicks = 0;
+
+  constructor(transport: Transport, around: ConnectionSurroundings, user: ConnectionUser) {
+    this.#transport = transport;
+    this.#around = around;
+    this.#user = user;
+    around.onWake(() => this.#wake());
+  }
+
+  /** Does nothing where it is open, or about to be. */
+  open(): void {
+    if (this.state !== 'idle' && this.state !== 'refused') return;
+    this.#tries = 0;
+    this.#become('connecting');
+    this.#connect();
+  }
+
+  close(): void {
+    this.#end();
+    this.#become('idle');
+  }
+
+  /** The server has taken it up: what follows is no repeated failure. */
+  ready(): void {
+    this.#tries = 0;
+    this.#become('live');
+  }
+
+  /** False where there is no connection now. */
+  send(data: string | Uint8Array): boolean {
+    if (this.#isOpen) this.#socket?.send(data);
+    return this.#isOpen;
+  }
+
+  #connect(): void {
+    this.#end();
+    this.#tries += 1;
+    let socket: PageSocket;
+    try {
+      socket = this.#around.openSocket(this.#transport.url(this.#user.path, this.#user.query()));
+    } catch (error) {
+      // The policy of the page forbids it, or nobody said whose data are meant.
+      this.#refuse(error instanceof EaselError ? error : new EaselError({ code: 'FORBIDDEN', status: 0, message: String(error) }, error));
+      return;
+    }
+    this.#socket = socket;
+    socket.binaryType = 'arraybuffer';
+    const on: PageSocket['addEventListener'] = (type, run) =>
+      socket.addEventListener(type, (event) => {
+        if (socket === this.#socket) run(event);
+      });
+    on('open', () => {
+      this.#isOpen = true;
+      this.#user.opened();
+    });
+    on('message', ({ data }) => {
+      this.#silentTicks = 0;
+      this.#user.heard(data);
+    });
+    on('close', ({ code = 0, reason = '' }) => this.#lost(code, reason));
+    void this.#listen(this.#stop.signal);
+  }
+
+  #end(): void {
+    this.#stop.abort();
+    this.#stop = new AbortController();
+    const socket = this.#socket;
+    this.#socket = undefined;
+    this.#isOpen = false;
+    socket?.close();
+  }
+
+  /** Asks before it gives up: a page that slept has missed what was said. */
+  async #listen(signal: AbortSignal): Promise<void> {
+    for (this.#silentTicks = 0; this.#silentTicks < SILENT_TICKS_MAX; this.#silentTicks += 1) {
+      if (this.#silentTicks === SILENT_TICKS_MAX - 1) this.send(this.#user.probe);
+      await this.#pause(TICK_MS, signal);
+      if (signal.aborted) return;
+    }
+    this.#lost(0, '');
+  }
+
+  #wake(): void {
+    if (this.state === 'idle' || this.state === 'refused') return;
+    if (!this.#isOpen) {
+      this.#connect();
+      return;
+    }
+    // Silent until the next tick: dead.
+    this.#silentTicks = SILENT_TICKS_MAX - 1;
+    this.send(this.#user.probe);
+  }
+
+  #lost(code: number, reason: string): void {
+    const wasOpen = this.#isOpen;
+    this.#end();
+    if (isFinal(code)) {
+      const [known, status] = CODES[code] ?? ['INVALID_REQUEST', 400];
+      this.#refuse(new EaselError({ code: known, status, message: reason || `The connection was closed with ${code}.` }));
+      return;
+    }
+    this.#become(wasOpen ? 'connecting' : 'offline');
+    void this.#comeBack(wasOpen, this.#stop.signal);
+  }
+
+  async #comeBack(wasOpen: boolean, signal: AbortSignal): Promise<void> {
+    // Why an opening has failed a browser does not tell; the answer to a plain request does.
+    const refusal = wasOpen ? undefined : await this.#refusal(signal);
+    if (signal.aborted) return;
+    if (refusal !== undefined) {
+      this.#refuse(refusal);
+      return;
+    }
+    const waitMs = Math.min(WAIT_MS_FIRST * 2 ** (this.#tries - 1), WAIT_MS_MAX);
+    // Everybody who was cut off in the same second should not come back in the same one.
+    await this.#pause(waitMs * (0.5 + this.#around.random()), signal);
+    if (!signal.aborted) this.#connect();
+  }
+
+  async #refusal(signal: AbortSignal): Promise<EaselError | undefined> {
+    try {
+      await this.#transport.call({ method: 'GET', path: this.#user.path, once: true, signal });
+    } catch (error) {
+      // 426: it is let in, only not like this.
+      if (error instanceof EaselError && error.status !== 426 && isFinalError(error)) return error;
+    }
+    return undefined;
+  }
+
+  /** Settles when the time is over or the signal fires, which callers look at. */
+  #pause(ms: number, signal: AbortSignal): Promise<void> {
+    return this.#around.wait(ms, signal).catch(() => undefined);
+  }
+
+  #refuse(error: EaselError): void {
+    this.#end();
+    this.#become('refused', error);
+  }
+
+  #become(state: ConnectionState, error?: EaselError): void {
+    if (state === this.state) return;
+    this.state = state;
+    this.#user.became(state, error);
+  }
+}

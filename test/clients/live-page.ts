@@ -1,0 +1,86 @@
+/** The page SDK in Node, with sockets to a real service. Pauses between two tries pass quickly; those that watch over a connection do not. */
+import { onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
+import * as Y from 'yjs';
+import type { Easel, EaselOptions, SharedDoc } from '../../src/clients/page/api.ts';
+import type { PageSocket } from '../../src/clients/page/connection.ts';
+import { createEasel, type PageSurroundings } from '../../src/clients/page/sdk.ts';
+import * as sharedDocs from '../../src/clients/page/shared-docs.ts';
+import { waitFor } from '../../src/clients/wait.ts';
+
+export type Doc = SharedDoc<typeof Y>;
+
+export interface LivePage {
+  readonly easel: Easel;
+  readonly sockets: WebSocket[];
+  /** What the browser keeps. */
+  readonly kept: Map<string, string>;
+  doc(name: string): Promise<Doc>;
+  /** Cuts what is open off. */
+  cut(): void;
+}
+
+const WATCH_MS = 10_000;
+
+export function livePage(site: EaselOptions, around: Partial<PageSurroundings> = {}): LivePage {
+  const sockets: WebSocket[] = [];
+  const kept = new Map<string, string>();
+  const over = new AbortController();
+  const easel = createEasel(site, {
+    fetch,
+    wait: (ms, signal) => waitFor(ms < WATCH_MS ? 10 : ms, AbortSignal.any([over.signal, ...(signal === undefined ? [] : [signal])])),
+    random: Math.random,
+    openStream: undefined,
+    openSocket: (url) => {
+      const socket = new WebSocket(url.replace(/^http/, 'ws'));
+      // It is followed by a close.
+      socket.on('error', () => undefined);
+      sockets.push(socket);
+      return socket as PageSocket;
+    },
+    loadSharedDocs: async () => sharedDocs,
+    loadYjs: async () => Y,
+    onWake: () => undefined,
+    onSleep: () => undefined,
+    kept: (name) => kept.get(name) ?? null,
+    keep: (name, text) => void (text === undefined ? kept.delete(name) : kept.set(name, text)),
+    ...around,
+  });
+  const docs = new Set<Doc>();
+  const cut = () => {
+    for (const socket of sockets) socket.terminate();
+  };
+  onTestFinished(() => {
+    for (const doc of docs) doc.destroy();
+    cut();
+    over.abort();
+  });
+  return {
+    easel,
+    sockets,
+    kept,
+    cut,
+    doc: async (name) => {
+      const doc = await easel.doc<typeof Y>(name);
+      docs.add(doc);
+      return doc;
+    },
+  };
+}
+
+/** Looks after everything that happens to the document. */
+export function docUntil(doc: Doc, holds: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (!holds()) return;
+      for (const stop of stops) stop();
+      doc.doc.off('update', look);
+      doc.awareness.off('change', look);
+      resolve();
+    };
+    const stops = [doc.on('state', look), doc.on('unsaved', look), doc.on('readOnly', look), doc.on('error', look)];
+    doc.doc.on('update', look);
+    doc.awareness.on('change', look);
+    look();
+  });
+}

@@ -1,0 +1,197 @@
+/** easel.doc against the service: what one writes the others have, nothing is lost, and what is refused is said. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as Y from 'yjs';
+import type { ArtifactId } from '../../protocol/ids.ts';
+import { LIMITS } from '../../protocol/limits.ts';
+import { UPDATE_BYTES_MAX } from '../../src/clients/page/doc-session.ts';
+import { change, collaborator, type Stage, stage } from '../realtime/stage.ts';
+import { startTestEasel, type TestEasel } from '../support/easel.ts';
+import { type Doc, docUntil, type LivePage, livePage } from './live-page.ts';
+
+let easel: TestEasel;
+let set: Stage;
+beforeAll(async () => {
+  easel = await startTestEasel();
+  set = await stage(easel);
+});
+afterAll(() => easel.close());
+
+function page(token: string | undefined = set.owner.token, artifactId = set.artifactId): LivePage {
+  return livePage({ baseUrl: easel.baseUrl, artifactId, token });
+}
+
+/** Somebody without an account. */
+function visitor(artifactId: string): LivePage {
+  return livePage({ baseUrl: easel.baseUrl, artifactId });
+}
+
+const textOf = ({ doc }: Doc) => doc.getText('text').toString();
+const write = ({ doc }: Doc, text: string) => doc.getText('text').insert(doc.getText('text').length, text);
+const has = (doc: Doc, text: string) => docUntil(doc, () => textOf(doc) === text);
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => expect.fail('it did not fail'),
+    (error: unknown) => error,
+  );
+
+describe('a shared document', () => {
+  it('is read, written, seen by others at once, and said to be saved once it is stored', async () => {
+    const [one, two] = [page(), page()];
+    const [a, b] = [await one.doc('notes'), await two.doc('notes')];
+    expect([a.state, a.hasUnsaved, a.readOnly]).toEqual(['connecting', false, false]);
+    await Promise.all([a.synced, b.synced]);
+    expect([a.state, one.easel.state]).toEqual(['live', 'live']);
+    const unsaved: boolean[] = [];
+    a.on('unsaved', (is) => unsaved.push(is));
+    write(a, 'hello');
+    expect(a.hasUnsaved).toBe(true);
+    await Promise.all([a.saved(), has(b, 'hello')]);
+    expect(unsaved).toEqual([true, false]);
+    const later = await page().doc('notes');
+    await later.synced;
+    expect([textOf(later), later.hasUnsaved]).toEqual(['hello', false]);
+  });
+
+  it('is one for all who ask for it on a page, and several share a socket', async () => {
+    const one = page();
+    const [first, again, other] = [await one.doc('same'), await one.doc('same'), await one.doc('other')];
+    expect(again).toBe(first);
+    await Promise.all([first.synced, other.synced]);
+    expect(one.sockets.length).toBe(1);
+    first.destroy();
+    write(other, 'still here');
+    await other.saved();
+    const anew = await one.doc('same');
+    expect(anew).not.toBe(first);
+    await anew.synced;
+    other.destroy();
+    anew.destroy();
+    expect([anew.state, one.easel.state]).toEqual(['idle', 'idle']);
+    expect(await failure(anew.saved())).toMatchObject({ code: 'CLOSED' });
+  });
+
+  it('takes edits at once and without a connection, and sends them when it is there', async () => {
+    const [one, two] = [page(), page()];
+    const [a, b] = [await one.doc('offline'), await two.doc('offline')];
+    write(a, 'early ');
+    expect(a.hasUnsaved).toBe(true);
+    await a.saved();
+    await has(b, 'early ');
+    one.cut();
+    await docUntil(a, () => a.state !== 'live');
+    write(a, 'away');
+    write(b, 'there ');
+    await a.saved();
+    await Promise.all([docUntil(a, () => textOf(a).includes('there')), docUntil(b, () => textOf(b).includes('away'))]);
+    expect([textOf(a), a.state, one.sockets.length]).toEqual([textOf(b), 'live', 2]);
+  });
+
+  it('comes back when its artifact has moved, with what was not answered', async () => {
+    const one = page();
+    const doc = await one.doc('moved');
+    await doc.synced;
+    for (let round = 0; round < 3; round += 1) {
+      write(doc, `${round}`);
+      await easel.runtime.discard(set.artifactId as ArtifactId);
+      await doc.saved();
+    }
+    const later = await page().doc('moved');
+    await later.synced;
+    expect(textOf(later)).toBe('012');
+  });
+
+  it('brings a document of the page along', async () => {
+    const own = new Y.Doc();
+    own.getText('text').insert(0, 'brought');
+    const one = page();
+    const doc = await one.easel.doc<typeof Y>('brought', { Y, doc: own });
+    expect([doc.doc, doc.hasUnsaved]).toEqual([own, true]);
+    await doc.saved();
+    own.destroy();
+    expect(doc.state).toBe('idle');
+    const later = await page().doc('brought');
+    await later.synced;
+    expect(textOf(later)).toBe('brought');
+  });
+});
+
+describe('who may', () => {
+  it('a viewer reads, keeps what he writes to himself, and sends it once he may write', async () => {
+    const own = await stage(easel);
+    const viewer = await collaborator(easel, own, 'viewer');
+    const writer = await page(own.owner.token, own.artifactId).doc('roles');
+    write(writer, 'read me');
+    await writer.saved();
+    const reader = await page(viewer.token, own.artifactId).doc('roles');
+    await reader.synced;
+    expect([reader.readOnly, textOf(reader), reader.hasUnsaved]).toEqual([true, 'read me', false]);
+    write(reader, '!');
+    expect(reader.hasUnsaved).toBe(true);
+    const role = async (name: string) => {
+      await easel.sql`update collaborator set role = ${name} where artifact_id = ${own.artifactId}`;
+      await change(easel, own, { name: `now ${name}` });
+    };
+    await role('editor');
+    await Promise.all([reader.saved(), has(writer, 'read me!')]);
+    await role('viewer');
+    await docUntil(reader, () => reader.readOnly);
+    write(reader, '?');
+    expect([reader.hasUnsaved, textOf(writer)]).toEqual([true, 'read me!']);
+  });
+
+  it('whoever may not is refused with the reason, and not tried again', async () => {
+    const own = await stage(easel, { visibility: 'public' });
+    const one = visitor(own.artifactId);
+    const errors: string[] = [];
+    one.easel.on('error', ({ code }) => errors.push(code));
+    const doc = await one.doc('closed');
+    expect(await failure(doc.synced)).toMatchObject({ code: 'UNAUTHORIZED' });
+    expect([doc.state, one.easel.state, errors, one.sockets.length]).toEqual(['refused', 'refused', ['UNAUTHORIZED'], 1]);
+    await change(easel, own, { allow_anon_collab: true });
+    const open = await one.doc('closed');
+    await open.synced;
+    expect([open.state, open.readOnly, one.easel.state]).toEqual(['live', false, 'live']);
+    await change(easel, own, { allow_anon_collab: false });
+    await docUntil(open, () => open.state === 'refused');
+    expect(await failure(open.saved())).toMatchObject({ code: 'UNAUTHORIZED' });
+  });
+
+  it('an artifact that is not there, a token that is none and a name that is none are refused', async () => {
+    const missing = await visitor(`art_${'z'.repeat(24)}`).doc('notes');
+    expect(await failure(missing.synced)).toMatchObject({ code: 'ARTIFACT_NOT_FOUND' });
+    const stranger = await page('so_nobody').doc('notes');
+    expect(await failure(stranger.synced)).toMatchObject({ code: 'UNAUTHORIZED' });
+    expect(await failure(page().doc('no name'))).toMatchObject({ code: 'INVALID_DOCUMENT_NAME' });
+  });
+
+  it('a change that is too large is refused before it is sent', async () => {
+    expect(UPDATE_BYTES_MAX).toBe(LIMITS.updateBytesMax);
+    const one = page();
+    const [doc, other] = [await one.doc('large'), await one.doc('small')];
+    await Promise.all([doc.synced, other.synced]);
+    write(doc, 'x'.repeat(UPDATE_BYTES_MAX));
+    expect(doc.state).toBe('refused');
+    expect(await failure(doc.saved())).toMatchObject({ code: 'UPDATE_REFUSED' });
+    write(other, 'goes on');
+    await other.saved();
+  });
+});
+
+describe('who is here', () => {
+  it('is told with a name that the server has checked, leaves with the document, and is back after a loss', async () => {
+    const [one, two] = [page(), page()];
+    const [a, b] = [await one.doc('cursors'), await two.doc('cursors')];
+    const others = (doc: Doc) => [...doc.awareness.getStates()].filter(([id]) => id !== doc.doc.clientID).map(([, state]) => state);
+    b.awareness.setLocalState({ cursor: 7, user: { id: 'somebody else' } });
+    await docUntil(a, () => others(a)[0]?.cursor === 7);
+    expect(others(a)).toEqual([{ cursor: 7, user: expect.objectContaining({ id: set.owner.userId, kind: 'human' }) }]);
+    two.cut();
+    await docUntil(a, () => others(a).length === 0);
+    await docUntil(a, () => others(a)[0]?.cursor === 7);
+    one.cut();
+    await docUntil(a, () => others(a).length === 0);
+    await docUntil(a, () => others(a)[0]?.cursor === 7);
+    b.destroy();
+    await docUntil(a, () => others(a).length === 0);
+  });
+});
