@@ -156,6 +156,7 @@ export const artifacts = {
         'TABLE_LIMIT_EXCEEDED',
         'ROW_LIMIT_EXCEEDED',
         'ROW_TOO_LARGE',
+        'COMMENT_LIMIT_EXCEEDED',
       ],
     ] as const,
   }),

@@ -53,12 +53,12 @@ export const reactionEmoji = z
 export const commentId = idSchema('comment');
 // Longer ones are told apart from what cannot be read at all: the handler refuses them with a code of their own.
 const content = wholeText(LIMITS.bodyBytesMax).meta({ description: `at most ${LIMITS.commentCharsMax} characters, else CONTENT_TOO_LONG` });
-const contextId = wholeText(LIMITS.commentContextIdCharsMax);
+export const commentContextId = wholeText(LIMITS.commentContextIdCharsMax);
 const dueAt = dateTime.nullable();
 
 export const commentCreate = z.strictObject({
   content,
-  contextId: contextId
+  contextId: commentContextId
     .optional()
     .meta({ description: 'what is commented on: a path of the page or any name; a reply has that of its thread' }),
   parentId: commentId.nullish(),
@@ -81,7 +81,7 @@ export const commentUpdate = z
   .refine((change) => Object.keys(change).length > 0, 'name at least one field to change');
 
 export const commentListQuery = z.object({
-  contextId: contextId.optional(),
+  contextId: commentContextId.optional(),
   parentId: z
     .union([commentId, z.literal('root')])
     .optional()

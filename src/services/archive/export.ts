@@ -5,7 +5,7 @@ import type { ObjectStore } from '../../storage/objects.ts';
 import type { Spool } from '../../storage/spool.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { tableEntries } from './export-tables.ts';
-import { blobEntry, FORMAT, fileEntry, jsonEntry, MANIFEST_ENTRY, type Manifest } from './manifest.ts';
+import { blobEntry, COMMENTS_ENTRY, FORMAT, fileEntry, jsonEntry, MANIFEST_ENTRY, type Manifest } from './manifest.ts';
 import { exportedVersion, type Snapshot, takeSnapshot } from './snapshot.ts';
 import { writeZip, type ZipEntry } from './zip-writer.ts';
 
@@ -68,6 +68,7 @@ async function* entriesOf(objects: ObjectStore, snapshot: Snapshot): AsyncGenera
   for (const file of snapshot.files) yield { name: fileEntry(file.path), bytes: await objects.read(file.sha256.toString('hex')) };
   for (const key of snapshot.keys) yield { name: jsonEntry(key.key), bytes: await whole(snapshot.read(key.section)) };
   for (const table of snapshot.tables) yield* tableEntries(snapshot, table);
+  if (snapshot.comments !== undefined) yield { name: COMMENTS_ENTRY, bytes: await whole(snapshot.read(snapshot.comments.section)) };
   const bytesOf = new Map(snapshot.blobs.map((blob) => [blob.sha256, blob.size_bytes]));
   for (const [sha256, sizeBytes] of bytesOf) yield { name: blobEntry(sha256), chunks: objects.readRange(sha256, 0, sizeBytes - 1) };
 }
@@ -78,7 +79,7 @@ async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(parts);
 }
 
-function manifestOf({ row, version, files, keys, blobs, tables }: Snapshot): Manifest {
+function manifestOf({ row, version, files, keys, blobs, tables, comments }: Snapshot): Manifest {
   return {
     format: FORMAT,
     format_version: 1,
@@ -97,6 +98,7 @@ function manifestOf({ row, version, files, keys, blobs, tables }: Snapshot): Man
     files: files.map((file) => ({ path: file.path, mime: file.mime, sha256: file.sha256.toString('hex') })),
     json_keys: keys.map(({ section: _, ...key }) => key),
     blobs: [...blobs],
+    ...(comments !== undefined && { comments: { settings: comments.settings, version_id: version.id } }),
     tables: tables.map(({ section: _section, fields: _fields, ...table }) => table),
   };
 }

@@ -17,6 +17,7 @@ import { insertArtifact, insertVersion } from '../publish/version-writes.ts';
 import { freeSlug, requireSlug, slugify } from '../slugs.ts';
 import { decideVisibility, type VisibilityChange } from '../visibility.ts';
 import { insertBlobs, storeBlobs } from './import-blobs.ts';
+import { insertComments, readComments } from './import-comments.ts';
 import { insertTables } from './import-tables.ts';
 import { fileEntry, jsonEntry, MANIFEST_ENTRY, type Manifest, manifest } from './manifest.ts';
 import { archiveFailure, ZipReader } from './zip-reader.ts';
@@ -74,6 +75,7 @@ export async function importArtifact(
 
 async function importZip(deps: ImportDeps, publisher: Publisher, zip: ZipReader, wish: ImportWish): Promise<Published> {
   const archive = await readArchive(zip);
+  const comments = await readComments(zip, archive.manifest);
   await storeContents(deps, archive.contents);
   await storeBlobs(deps, zip, archive.manifest.blobs);
   const published = await deps.sql.begin(async (tx) => {
@@ -105,7 +107,9 @@ async function importZip(deps: ImportDeps, publisher: Publisher, zip: ZipReader,
     await insertKeys(tx, id, keys);
     await insertBlobs(tx, { id, createdBy: publisher.userId, seqBefore: keys.length }, archive.manifest.blobs);
     const seqBefore = keys.length + archive.manifest.blobs.length;
-    const seq = await insertTables(tx, zip, { id, seqBefore }, archive.manifest.tables);
+    const tablesSeq = await insertTables(tx, zip, { id, seqBefore }, archive.manifest.tables);
+    const into = { id, importer: publisher.userId, versionId, seqBefore: tablesSeq, nowMs };
+    const seq = await insertComments(tx, into, archive.manifest, comments);
     await furnish(tx, id, archive.manifest, visibility, versionId, seq);
     return {
       artifactId: id,

@@ -1,9 +1,10 @@
-/** What an exported zip says of itself. Version 1: files and JSON keys, and where it has them blobs and tables; readers skip what they do not know. */
+/** What an exported zip says of itself. Version 1: files and JSON keys, and where it has them blobs, tables and comments; readers skip what they do not know. */
 import { z } from 'zod';
 import { idSchema } from '../../../protocol/ids.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { anonymousRights, filePath, mime, social, visibility } from '../../../protocol/schemas/artifact.ts';
 import { blobFilename } from '../../../protocol/schemas/blob.ts';
+import { commentSettingsUpdate } from '../../../protocol/schemas/comment.ts';
 import { nameSchema, sha256Schema, storedText } from '../../../protocol/schemas/common.ts';
 import { jsonKey } from '../../../protocol/schemas/json-key.ts';
 import { tableName, tableSchema } from '../../../protocol/schemas/table.ts';
@@ -12,6 +13,7 @@ export const MANIFEST_ENTRY = 'manifest.json';
 export const FORMAT = 'easel-artifact';
 
 const ms = z.number().int().min(0);
+const commentSettings = commentSettingsUpdate.required();
 
 export const manifest = z.object({
   format: z.literal(FORMAT),
@@ -49,6 +51,8 @@ export const manifest = z.object({
       }),
     )
     .default([]),
+  /** Times and people are in the entry of the comments. `version_id`: what was live, as the comments name it. */
+  comments: z.object({ settings: commentSettings.nullable(), version_id: idSchema('version') }).optional(),
   tables: z.array(z.object({ name: tableName, schema: tableSchema.nullable(), created_at_ms: ms, updated_at_ms: ms })).default([]),
 });
 export type Manifest = z.output<typeof manifest>;
@@ -72,6 +76,9 @@ export function rowsEntry(table: string): string {
 export function csvEntry(table: string): string {
   return `data/tables/${table}.csv`;
 }
+
+/** Entry of the comments, each a line of JSON, oldest first. */
+export const COMMENTS_ENTRY = 'data/comments.ndjson';
 
 /** Entry of a JSON value: its text as it is stored. */
 export function jsonEntry(key: string): string {

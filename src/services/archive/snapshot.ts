@@ -5,6 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { ReservedSql } from 'postgres';
+import type { CommentSettings } from '../../../actors/comment-rules.ts';
 import type { StoredRow } from '../../../actors/ports.ts';
 import type { ArtifactId } from '../../../protocol/ids.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
@@ -13,6 +14,7 @@ import { type ArtifactRow, requireArtifact } from '../artifact-rows.ts';
 import type { Queries, ServiceDeps } from '../deps.ts';
 import { rowJson } from '../tables/row-json.ts';
 import { type FileRow, listFiles, requireVersion, type VersionRow } from '../version-rows.ts';
+import { commentLine, type ExportedComments, readComments } from './export-comments.ts';
 import type { Manifest } from './manifest.ts';
 
 type Connection = ReservedSql<{ bigint: number }>;
@@ -38,12 +40,15 @@ interface Facts {
   readonly files: readonly FileRow[];
   readonly blobs: readonly Manifest['blobs'][number][];
   readonly tables: readonly Manifest['tables'][number][];
+  readonly comments: ExportedComments;
 }
 
 /** Its owner disposes of it. */
-export interface Snapshot extends Omit<Facts, 'tables'> {
+export interface Snapshot extends Omit<Facts, 'tables' | 'comments'> {
   readonly keys: readonly SnapshotKey[];
   readonly tables: readonly SnapshotTable[];
+  /** Undefined where nobody has commented and nothing was set. */
+  readonly comments: { readonly settings: CommentSettings | null; readonly section: Section } | undefined;
   read(section: Section): AsyncIterable<Uint8Array>;
   dispose(): Promise<void>;
 }
@@ -66,7 +71,8 @@ export async function takeSnapshot(
     try {
       const keys = await writeKeys(writer, fetched<KeyRow>(connection, cursors.keys));
       const tables = await writeRows(writer, facts.tables, fetched<TableRow>(connection, cursors.rows));
-      return snapshotOf({ ...facts, keys, tables }, await writer.finish());
+      const comments = await writeComments(writer, facts.comments);
+      return snapshotOf({ ...facts, keys, tables, comments }, await writer.finish());
     } catch (error) {
       await writer.abandon();
       throw error;
@@ -114,7 +120,7 @@ async function readFacts(sql: Queries, id: ArtifactId): Promise<Facts> {
     where artifact_id = ${id} order by created_at_ms, id`;
   const tables = await sql<Manifest['tables']>`
     select name, schema, created_at_ms, updated_at_ms from data_table where artifact_id = ${id} order by name`;
-  return { row, version, files, blobs, tables };
+  return { row, version, files, blobs, tables, comments: await readComments(sql, id) };
 }
 
 interface KeyRow {
@@ -176,6 +182,13 @@ async function writeKeys(writer: SpoolWriter, pieces: AsyncIterable<readonly Key
     }
   }
   return keys;
+}
+
+async function writeComments(writer: SpoolWriter, { settings, comments }: ExportedComments): Promise<Snapshot['comments']> {
+  if (settings === null && comments.length === 0) return undefined;
+  const start = writer.sizeBytes;
+  await writer.write(Buffer.from(comments.map(commentLine).join('')));
+  return { settings, section: { start, end: writer.sizeBytes } };
 }
 
 /** The rows come table by table, in the order of the tables. */

@@ -58,7 +58,7 @@ describe.each(databaseKinds())('%s', (kind) => {
     expect(await must(by(undefined, 'GET', `/${made.id}`))).toEqual(made);
   });
 
-  test('a restart forgets nothing', async () => {
+  test('what is loaded again is what was there', async () => {
     const first = await write('viewer', 'first');
     const reply = await write('owner', 'reply', { parentId: first.id });
     await must(by('viewer', 'PATCH', `/${first.id}`, { content: 'first, corrected' }));
