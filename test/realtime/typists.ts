@@ -136,11 +136,13 @@ export class Typists {
     const expected = new Set([stored, ...staying.map(({ client }) => client.text.toString())].flatMap(piecesOf));
     for (const { client } of staying) client.connect();
     const clients = [probe, ...staying.map(({ client }) => client)];
-    await Promise.all(clients.map((client) => client.until(({ text }) => text.length >= expected.size * PIECE_CHARS)));
+    // More than that may come: a provider of Hocuspocus 3 that has been closed while it waited to try again does so once more.
+    const haveSame = () => {
+      const whole = probe.text.toString();
+      return whole.length >= expected.size * PIECE_CHARS && clients.every(({ text }) => text.toString() === whole);
+    };
+    await Promise.race(clients.map((client) => client.until(haveSame)));
     const whole = probe.text.toString();
-    for (const client of clients) {
-      if (client.text.toString() !== whole) faults.push(`${place.document}: ${client.kind} has another text`);
-    }
     faults.push(...doubled(whole).map((piece) => `${place.document}: ${piece} is there twice`));
     faults.push(...[...expected].filter((piece) => !whole.includes(piece)).map((piece) => `${place.document}: ${piece} did not come back`));
     probe.close();
