@@ -3,8 +3,9 @@ import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import * as Y from 'yjs';
 import type { Easel, EaselOptions, SharedDoc } from '../../src/clients/page/api.ts';
+import type { PageSurroundings } from '../../src/clients/page/browser.ts';
 import type { PageSocket } from '../../src/clients/page/connection.ts';
-import { createEasel, type PageSurroundings } from '../../src/clients/page/sdk.ts';
+import { createEasel } from '../../src/clients/page/sdk.ts';
 import * as sharedDocs from '../../src/clients/page/shared-docs.ts';
 import { waitFor } from '../../src/clients/wait.ts';
 

@@ -1,9 +1,10 @@
 /** The page SDK beside a browser: its calls against a scripted server, its time in the test's hands. */
 import { describe, expect, it } from 'vitest';
 import type { Easel, EaselOptions, State } from '../../src/clients/page/api.ts';
+import type { PageSurroundings } from '../../src/clients/page/browser.ts';
 import { EaselError } from '../../src/clients/page/errors.ts';
 import type { EventStream } from '../../src/clients/page/feed.ts';
-import { createEasel, type PageSurroundings } from '../../src/clients/page/sdk.ts';
+import { createEasel } from '../../src/clients/page/sdk.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { failure, hangUp, json, serverOf } from './scripted-server.ts';
 

@@ -2,7 +2,6 @@
 import type * as api from './api.ts';
 import type { ArtifactChannel } from './channel.ts';
 import { EaselError, isCode } from './errors.ts';
-
 import { deleted } from './json.ts';
 import { tell } from './listeners.ts';
 import { type Request, type Surroundings, segment, type Transport } from './transport.ts';
@@ -40,6 +39,19 @@ export class Guest {
     this.become(undefined);
     return true;
   }
+}
+
+export interface Keeper {
+  /** What this browser keeps under a name; null where it has nothing. */
+  readonly kept: (name: string) => string | null;
+  /** Undefined forgets it. */
+  readonly keep: (name: string, text: string | undefined) => void;
+}
+
+/** The guest of an artifact that this browser keeps. */
+export function guestOf(artifactId: string, { kept, keep }: Keeper): Guest {
+  const name = `easel-guest-${artifactId}`;
+  return new Guest(kept(name) ?? undefined, (token) => keep(name, token));
 }
 
 export function commentsOf(deps: CommentsDeps): api.Comments {

@@ -1,14 +1,13 @@
 /** The SDK of a published page: the build makes /sdk.js of it, which the server completes with the artifact's id. */
-
-import { waitFor } from '../wait.ts';
 import type * as api from './api.ts';
 import { blobsOf } from './blobs.ts';
+import { browser, type PageSurroundings } from './browser.ts';
 import { ArtifactChannel } from './channel.ts';
-import { commentsOf, Guest } from './comments.ts';
-import { Connection, type ConnectionSurroundings, type ConnectionUser } from './connection.ts';
-import { type DocSurroundings, docsOf } from './docs.ts';
+import { commentsOf, guestOf } from './comments.ts';
+import { Connection, type ConnectionUser } from './connection.ts';
+import { docsOf } from './docs.ts';
 import { EaselError } from './errors.ts';
-import { ChangeFeed, type FeedSurroundings } from './feed.ts';
+import { ChangeFeed } from './feed.ts';
 import { jsonKeys } from './json.ts';
 import { tell } from './listeners.ts';
 import { ArtifactPresence } from './presence.ts';
@@ -17,13 +16,6 @@ import { tableOf } from './table.ts';
 import { Transport } from './transport.ts';
 
 type Listeners = { [K in keyof api.EaselEvents]: Set<(detail: api.EaselEvents[K]) => void> };
-
-export interface PageSurroundings extends FeedSurroundings, ConnectionSurroundings, DocSurroundings {
-  /** What this browser keeps under a name; null where it has nothing. */
-  readonly kept: (name: string) => string | null;
-  /** Undefined forgets it. */
-  readonly keep: (name: string, text: string | undefined) => void;
-}
 
 export function createEasel(site: api.EaselOptions, around: PageSurroundings): api.Easel {
   const listeners: Listeners = { state: new Set(), retry: new Set(), error: new Set() };
@@ -35,8 +27,7 @@ export function createEasel(site: api.EaselOptions, around: PageSurroundings): a
   const transport = new Transport(site, around, (waitMs, error) => emit('retry', { waitMs, error }));
   const connect = (user: ConnectionUser) => new Connection(transport, around, user);
   const feed = new ChangeFeed(transport, around, (state) => board.set('feed', state), failed);
-  const guestName = `easel-guest-${site.artifactId}`;
-  const guest = new Guest(around.kept(guestName) ?? undefined, (token) => around.keep(guestName, token));
+  const guest = guestOf(site.artifactId, around);
   const channel = new ArtifactChannel({
     around,
     connect,
@@ -70,46 +61,4 @@ export function createEasel(site: api.EaselOptions, around: PageSurroundings): a
 export function start(site: api.EaselOptions): api.Easel {
   const script = document.currentScript;
   return createEasel({ ...site, artifactId: script?.dataset.artifact ?? site.artifactId }, browser(site.baseUrl));
-}
-
-const HIDDEN_MS = 20_000;
-
-/** A page's own files may have the short names. */
-const OWN_FOLDER = '/_easel';
-
-function browser(baseUrl = ''): PageSurroundings {
-  const folder = baseUrl === '' ? OWN_FOLDER : baseUrl;
-  return {
-    fetch: (input, init) => fetch(input, init),
-    wait: waitFor,
-    random: Math.random,
-    openStream: typeof EventSource === 'undefined' ? undefined : (url) => new EventSource(url),
-    openSocket: (url) => new WebSocket(new URL(url, document.baseURI).href.replace(/^http/, 'ws')),
-    loadSharedDocs: () => import(`${folder}/sdk-doc.mjs`),
-    // There must not be two of it: where the page says what its own scripts get, that is taken.
-    loadYjs: () => import('yjs').catch(() => import(`${folder}/sdk-yjs.mjs`)),
-    // Throws where the browser keeps nothing for anybody.
-    kept: (name) => quietly(() => localStorage.getItem(name)),
-    keep: (name, text) => void quietly(() => (text === undefined ? localStorage.removeItem(name) : localStorage.setItem(name, text))),
-    onWake: (run) => {
-      addEventListener('online', run);
-      addEventListener('pageshow', ({ persisted }) => persisted && run());
-      document.addEventListener('visibilitychange', () => document.hidden || run());
-    },
-    onSleep: (run) => {
-      let timer: ReturnType<typeof setTimeout>;
-      document.addEventListener('visibilitychange', () => {
-        clearTimeout(timer);
-        if (document.hidden) timer = setTimeout(run, HIDDEN_MS);
-      });
-    },
-  };
-}
-
-function quietly<T>(run: () => T): T | null {
-  try {
-    return run();
-  } catch {
-    return null;
-  }
 }
