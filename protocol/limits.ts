@@ -188,6 +188,16 @@ export const LIMITS = {
   documentVersionsMax: 100,
   documentVersionsBytesMax: 200 * MB,
   documentVersionGapMs: 10 * 60 * 1000,
+  // Over HTTP: operations of one write and their bytes, names in them: INVALID_REQUEST, PAYLOAD_TOO_LARGE
+  documentOpsMax: 100,
+  documentOpsBytesMax: MB,
+  documentTypeCharsMax: 256,
+  documentKeyCharsMax: 256,
+  // A document as JSON: DOCUMENT_TOO_LARGE; as an update it is answered whatever its size
+  documentJsonBytesMax: 16 * MB,
+  // Whole documents that are worked on for callers of HTTP at once, and callers that wait for that: UNAVAILABLE
+  documentReadsMax: 2,
+  documentReadsWaitingMax: 64,
   // Updates that wait for others to come first: INVALID_UPDATE
   documentPendingBytesMax: 256 * KB,
   // What one client says of itself beside a document: more is not taken

@@ -6,6 +6,7 @@ import { blobs } from './endpoints/blobs.ts';
 import { changes } from './endpoints/changes.ts';
 import { commentSettingsEndpoints } from './endpoints/comment-settings.ts';
 import { comments } from './endpoints/comments.ts';
+import { documents } from './endpoints/documents.ts';
 import { jsonKeys } from './endpoints/json-keys.ts';
 import { operations } from './endpoints/operations.ts';
 import { pageSdk } from './endpoints/page-sdk.ts';
@@ -31,6 +32,7 @@ export const endpoints = {
   ...pageSdk,
   ...realtime,
   ...presence,
+  ...documents,
 } as const;
 
 export type Endpoints = typeof endpoints;

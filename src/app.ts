@@ -33,6 +33,7 @@ import { ChangeHub } from './services/changes/hub.ts';
 import { commentText } from './services/comments/present.ts';
 import { commentHandlers } from './services/comments/service.ts';
 import type { ServiceDeps } from './services/deps.ts';
+import { documentHandlers } from './services/documents/handlers.ts';
 import { ArtifactHeads } from './services/heads.ts';
 import { Identities } from './services/identities.ts';
 import { jsonKeyHandlers } from './services/json-keys.ts';
@@ -166,7 +167,18 @@ async function compose(settings: Settings, { clock, log, database, objects, spoo
     settings,
     config: (port) => Object.assign(config, deriveConfig(settings, port)),
     handlers: serviceHandlers(
-      { ...deps, spool, pageSdk, identities, connections, mail, reads: new TableReads(database.tableSql), purge },
+      {
+        ...deps,
+        spool,
+        pageSdk,
+        identities,
+        connections,
+        mail,
+        reads: new TableReads(database.tableSql),
+        purge,
+        thread: documentThread,
+        rooms,
+      },
       tokens,
       runtime,
       hub,
@@ -229,6 +241,8 @@ function serviceHandlers(
     readonly mail: MailSender;
     readonly reads: TableReads;
     readonly purge: TablePurge;
+    readonly thread: DocumentThread;
+    readonly rooms: RoomDirectory;
   },
   tokens: TokenService,
   runtime: ActorRuntime,
@@ -253,6 +267,7 @@ function serviceHandlers(
     ...realtimeHandlers(),
     ...presenceHandlers(deps),
     ...commentHandlers({ ...deps, runtime }),
+    ...documentHandlers({ ...deps, runtime }),
   };
 }
 

@@ -33,6 +33,12 @@ export class RoomDirectory implements Rooms {
     return this.#rooms.size;
   }
 
+  /** Connections that have the document open. */
+  count(artifactId: ArtifactId, document: string): number {
+    const room = this.#rooms.get(keyOf(artifactId, document));
+    return room === undefined || room.isOver ? 0 : room.size;
+  }
+
   get outflowBytes(): number {
     return this.#outflow.bytes;
   }

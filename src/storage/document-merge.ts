@@ -3,10 +3,14 @@ import * as Y from 'yjs';
 import { buildDocument } from '../../actors/document-content.ts';
 import { unframed } from './artifact-documents.ts';
 
-/** One update that holds everything of `snapshot` and of `updates` (one after the other, each with its length before it). Throws where one cannot be read. */
+/** Everything of `snapshot` and of `updates` (one after the other, each with its length before it). Throws where the snapshot cannot be read. */
+export function mergedDocument(snapshot: Uint8Array | null, updates: Uint8Array): Y.Doc {
+  return buildDocument(snapshot, unframed(updates), () => new Y.Doc()).doc;
+}
+
+/** The same as one update. */
 export function mergeState(snapshot: Uint8Array | null, updates: Uint8Array): Uint8Array {
-  const { doc } = buildDocument(snapshot, unframed(updates), () => new Y.Doc());
-  return Y.encodeStateAsUpdate(doc);
+  return Y.encodeStateAsUpdate(mergedDocument(snapshot, updates));
 }
 
 const SINCE = Symbol('changes since the state to come back to');

@@ -1,22 +1,31 @@
 /** The door to the thread for whole documents. It runs while there is work and a little longer. */
 import { Worker } from 'node:worker_threads';
+import type { RootKinds, View } from '../../actors/document-view.ts';
 import type { Clock, Timer } from '../../actors/ports.ts';
 import { Failure } from '../../protocol/errors.ts';
 
 export type DocumentJob =
   | { readonly kind: 'merge'; readonly snapshot: Uint8Array | null; readonly updates: Uint8Array }
-  | { readonly kind: 'restore'; readonly current: Uint8Array; readonly target: Uint8Array };
+  | { readonly kind: 'restore'; readonly current: Uint8Array; readonly target: Uint8Array }
+  | { readonly kind: 'view'; readonly snapshot: Uint8Array | null; readonly updates: Uint8Array; readonly view: View };
 
 export interface DocumentTask {
   readonly id: number;
   readonly job: DocumentJob;
 }
 
-export type JobResult = { readonly id: number } & ({ readonly state: Uint8Array } | { readonly error: Error });
+export interface JobValue {
+  /** An update, or of a view UTF-8. */
+  readonly bytes: Uint8Array;
+  /** Of a view. */
+  readonly types?: RootKinds;
+}
+
+export type JobResult = { readonly id: number } & ({ readonly value: JobValue } | { readonly error: Error });
 
 interface Waiting {
   readonly deadline: Timer;
-  resolve(state: Uint8Array): void;
+  resolve(value: JobValue): void;
   reject(error: Error): void;
 }
 
@@ -42,13 +51,23 @@ export class DocumentThread {
   }
 
   /** One update that holds a snapshot and what came after it; `updates` one after the other, each with its length before it. */
-  merge(snapshot: Uint8Array | null, updates: Uint8Array): Promise<Uint8Array> {
-    return this.#run({ kind: 'merge', snapshot: snapshot && owned(snapshot), updates: owned(updates) });
+  async merge(snapshot: Uint8Array | null, updates: Uint8Array): Promise<Uint8Array> {
+    return (await this.#run({ kind: 'merge', snapshot: snapshot && owned(snapshot), updates: owned(updates) })).bytes;
   }
 
   /** The update that brings a document in the state `current` back to what it showed in its earlier state `target`. */
-  restoring(current: Uint8Array, target: Uint8Array): Promise<Uint8Array> {
-    return this.#run({ kind: 'restore', current: owned(current), target: owned(target) });
+  async restoring(current: Uint8Array, target: Uint8Array): Promise<Uint8Array> {
+    return (await this.#run({ kind: 'restore', current: owned(current), target: owned(target) })).bytes;
+  }
+
+  /** What the document that `merge` would make shows. Rejects with RangeError where its types are nested too deep. */
+  async view(
+    snapshot: Uint8Array | null,
+    updates: Uint8Array,
+    view: View,
+  ): Promise<{ readonly types: RootKinds; readonly bytes: Uint8Array }> {
+    const { bytes, types } = await this.#run({ kind: 'view', snapshot: snapshot && owned(snapshot), updates: owned(updates), view });
+    return { bytes, types: types ?? {} };
   }
 
   async close(): Promise<void> {
@@ -60,7 +79,7 @@ export class DocumentThread {
   }
 
   /** Rejects with UNAVAILABLE where too many wait, with what went wrong otherwise. */
-  #run(job: DocumentJob): Promise<Uint8Array> {
+  #run(job: DocumentJob): Promise<JobValue> {
     if (this.#waiting.size >= JOBS_MAX) {
       return Promise.reject(new Failure('UNAVAILABLE', { message: 'Too many documents are being worked on.', retryAfterS: 1 }));
     }
@@ -95,7 +114,7 @@ export class DocumentThread {
     if (waiting === undefined) return;
     this.#waiting.delete(result.id);
     waiting.deadline.cancel();
-    if ('state' in result) waiting.resolve(result.state);
+    if ('value' in result) waiting.resolve(result.value);
     else waiting.reject(result.error);
     if (this.#waiting.size === 0) this.#idle = this.#clock.after(IDLE_MS, () => void this.close());
   }
@@ -124,6 +143,6 @@ function owned(bytes: Uint8Array): Uint8Array {
 }
 
 function buffersOf(job: DocumentJob): ArrayBuffer[] {
-  const parts = job.kind === 'merge' ? [job.snapshot, job.updates] : [job.current, job.target];
+  const parts = job.kind === 'restore' ? [job.current, job.target] : [job.snapshot, job.updates];
   return parts.flatMap((part) => (part === null ? [] : [part.buffer as ArrayBuffer]));
 }

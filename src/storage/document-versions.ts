@@ -36,21 +36,24 @@ export function listDocumentVersions(
     order by v.seq desc limit ${page.limit}`;
 }
 
-/**
- * The document as one update, as it was when `seq` was the last change: from a version, or from what compaction has not merged yet.
- * Throws VERSION_NOT_FOUND.
- */
+/** The document as one update, as it was when `seq` was the last change. Throws VERSION_NOT_FOUND. */
 export async function readDocumentState(sql: Sql, thread: Pick<DocumentThread, 'merge'>, where: Where, seq: number): Promise<Uint8Array> {
+  const { snapshot, data } = await readDocumentAt(sql, where, seq);
+  return snapshot !== null && data.byteLength === 0 ? snapshot : thread.merge(snapshot, data);
+}
+
+/** What `readDocumentState` merges: of a version, or of what compaction has not merged yet. Throws VERSION_NOT_FOUND. */
+export async function readDocumentAt(sql: Sql, where: Where, seq: number): Promise<Pick<DocumentLog, 'snapshot' | 'data'>> {
   const { artifactId, name } = where;
   const [version] = await sql<{ state: Buffer }[]>`
     select v.state from document_version v
     join document d on d.artifact_id = v.artifact_id and d.name = v.name and v.seq >= d.created_seq
     where v.artifact_id = ${artifactId} and v.name = ${name} and v.seq = ${seq}`;
-  if (version !== undefined) return version.state;
+  if (version !== undefined) return { snapshot: version.state, data: new Uint8Array() };
   const [artifact] = await sql<{ seq: number }[]>`select seq from artifact where id = ${artifactId}`;
   const log = seq > (artifact?.seq ?? 0) ? undefined : await readLog(sql, artifactId, name, seq);
   if (log === undefined) throw new Failure('VERSION_NOT_FOUND', { param: 'seq' });
-  return thread.merge(log.snapshot, log.data);
+  return log;
 }
 
 /** Of what is committed now. Throws DOCUMENT_NOT_FOUND, DOCUMENT_VERSIONS_FULL. */

@@ -1,27 +1,33 @@
 /** The thread for whole documents: merging or undoing one takes longer than a turn may. */
 import { parentPort } from 'node:worker_threads';
-import { mergeState, restoringUpdate } from './document-merge.ts';
-import type { DocumentJob, DocumentTask, JobResult } from './document-thread.ts';
+import { viewDocument } from '../../actors/document-view.ts';
+import { mergedDocument, mergeState, restoringUpdate } from './document-merge.ts';
+import type { DocumentJob, DocumentTask, JobResult, JobValue } from './document-thread.ts';
 
 parentPort?.on('message', ({ id, job }: DocumentTask) => {
   const result = run(id, job);
-  parentPort?.postMessage(result, 'state' in result ? [result.state.buffer as ArrayBuffer] : []);
+  parentPort?.postMessage(result, 'value' in result ? [result.value.bytes.buffer as ArrayBuffer] : []);
 });
 
 function run(id: number, job: DocumentJob): JobResult {
   try {
-    return { id, state: wholeBuffer(perform(job)) };
+    const { bytes, ...more } = perform(job);
+    return { id, value: { bytes: wholeBuffer(bytes), ...more } };
   } catch (error) {
     return { id, error: error instanceof Error ? error : new Error(String(error)) };
   }
 }
 
-function perform(job: DocumentJob): Uint8Array {
+function perform(job: DocumentJob): JobValue {
   switch (job.kind) {
     case 'merge':
-      return mergeState(job.snapshot, job.updates);
+      return { bytes: mergeState(job.snapshot, job.updates) };
     case 'restore':
-      return restoringUpdate(job.current, job.target);
+      return { bytes: restoringUpdate(job.current, job.target) };
+    case 'view': {
+      const { types, text } = viewDocument(mergedDocument(job.snapshot, job.updates), job.view);
+      return { types, bytes: new TextEncoder().encode(text) };
+    }
     default:
       return job satisfies never;
   }

@@ -66,6 +66,9 @@ async function call(easel: TestEasel, user: TestUser, method: string, path: stri
   return reply;
 }
 
+/** What a client of Yjs makes that inserts "x" into the text `content`. */
+const TEXT_UPDATE = Buffer.from('01010100040107636f6e74656e74017800', 'hex');
+
 const UPLOADED = Buffer.from('uploaded');
 
 async function upload(world: World): Promise<{ upload_id: string; sha256: string }> {
@@ -185,6 +188,17 @@ export const EXAMPLES: { readonly [I in EndpointId]: (world: World) => ExampleCa
     return { ...data(world), body: { email: 'gail@example.com', name: 'Gail' } };
   },
   'comments.guestVerify': async (world) => ({ ...data(world), body: { email: 'gail@example.com', code: await guestCode(world) } }),
+  'documents.list': data,
+  'documents.get': written,
+  'documents.write': (world) => ({ params: documentOf(world), body: { ops: [{ op: 'text.append', type: 'content', text: 'Hello' }] } }),
+  'documents.delete': written,
+  'documents.text': async (world) => ({ ...(await written(world)), query: { type: 'content' } }),
+  'documents.state': written,
+  'documents.apply': (world) => ({ params: documentOf(world), body: TEXT_UPDATE }),
+  'documents.versions': async (world) => ({ ...(await written(world)), query: { limit: '5' } }),
+  'documents.makeVersion': async (world) => ({ ...(await written(world)), body: { label: 'first' } }),
+  'documents.deleteVersion': async (world) => ({ params: { ...documentOf(world), seq: String(await kept(world)) } }),
+  'documents.restore': async (world) => ({ params: documentOf(world), body: { seq: await kept(world) } }),
   'blobs.list': (world) => ({ ...data(world), query: { limit: '5' } }),
   'blobs.create': (world) => ({ ...data(world), ...form('sent in a form') }),
   'blobs.upload': (world) => ({ ...data(world), body: { ...NOTE, size: 4 } }),
@@ -305,6 +319,23 @@ async function guestCode(world: World): Promise<string> {
   await call(easel, owner, 'POST', `/v1/data/${artifactId}/comments/_guest/start`, { email: 'gail@example.com', name: 'Gail' });
   const [mail] = await easel.sql<{ text_body: string }[]>`select text_body from mail_outbox where artifact_id = ${artifactId}`;
   return mail?.text_body.slice(0, 6) ?? '';
+}
+
+const documentOf = ({ artifactId }: World) => ({ artifactId, doc: 'notes' });
+
+/** A document that holds a text. */
+async function written(world: World) {
+  const { easel, owner, artifactId } = world;
+  const body = { ops: [{ op: 'text.insert', type: 'content', index: 0, text: 'Hello' }] };
+  await call(easel, owner, 'POST', `/v1/data/${artifactId}/documents/notes`, body);
+  return { params: documentOf(world) };
+}
+
+/** The seq of a version of it. */
+async function kept(world: World): Promise<number> {
+  await written(world);
+  const reply = await call(world.easel, world.owner, 'POST', `/v1/data/${world.artifactId}/documents/notes/versions`, {});
+  return ((await reply.json()) as { data: { seq: number } }).data.seq;
 }
 
 const NOTE = { filename: 'note.txt', mimeType: 'text/plain' };

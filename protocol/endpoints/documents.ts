@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { idSchema } from '../ids.ts';
+import { LIMITS } from '../limits.ts';
+import {
+  documentContent,
+  documentName,
+  documentOps,
+  documentPage,
+  documentPageQuery,
+  documentSeq,
+  documentVersion,
+  documentVersionPage,
+  documentWritten,
+  newDocumentVersion,
+} from '../schemas/document.ts';
+import { enveloped } from '../schemas/json-key.ts';
+
+const artifactId = idSchema('artifact');
+const params = z.object({ artifactId, doc: documentName });
+const read = { who: 'artifact', param: 'artifactId', need: 'data:read', scope: 'data:read' } as const;
+const write = { who: 'artifact', param: 'artifactId', need: 'collab:write', scope: 'data:write' } as const;
+const edit = { who: 'artifact', param: 'artifactId', need: 'edit', scope: 'data:write' } as const;
+const atSeq = z.object({ seq: documentSeq.optional().meta({ description: 'as it was then: the seq of a version' }) });
+const deleted = enveloped(z.object({ deleted: z.literal(true) }));
+
+/** Collaborative documents for those who have no client of Yjs. Source: contract.md §6. */
+export const documents = {
+  'documents.list': endpoint({
+    method: 'GET',
+    path: '/v1/data/{artifactId}/documents',
+    group: 'documents',
+    summary: 'The documents in the order of their names, and how many have each open.',
+    access: read,
+    limit: 'data',
+    params: z.object({ artifactId }),
+    query: documentPageQuery,
+    replies: { ok: { status: 200, body: enveloped(documentPage) } },
+    errors: [],
+  }),
+  'documents.get': endpoint({
+    method: 'GET',
+    path: '/v1/data/{artifactId}/documents/{doc}',
+    group: 'documents',
+    summary: `What a document holds, as JSON of at most ${LIMITS.documentJsonBytesMax} bytes.`,
+    access: read,
+    limit: 'data',
+    params,
+    conditional: true,
+    query: atSeq,
+    replies: { ok: { status: 200, body: enveloped(documentContent) } },
+    errors: ['INVALID_DOCUMENT_NAME', 'DOCUMENT_NOT_FOUND', 'VERSION_NOT_FOUND', 'DOCUMENT_TOO_LARGE'],
+  }),
+  'documents.write': endpoint({
+    method: 'POST',
+    path: '/v1/data/{artifactId}/documents/{doc}',
+    group: 'documents',
+    summary: 'Writes into a document, all operations or none; they merge with what others write, who see them at once. Makes the document.',
+    access: write,
+    limit: 'data',
+    params,
+    conditional: true,
+    body: { kind: 'json', schema: documentOps, bytesMax: LIMITS.documentOpsBytesMax },
+    replies: { ok: { status: 200, body: enveloped(documentWritten) } },
+    errors: ['INVALID_DOCUMENT_NAME', 'VERSION_CONFLICT', 'DOCUMENT_TOO_LARGE', 'DOCUMENT_LIMIT_EXCEEDED'],
+  }),
+  'documents.delete': endpoint({
+    method: 'DELETE',
+    path: '/v1/data/{artifactId}/documents/{doc}',
+    group: 'documents',
+    summary: 'Deletes a document with its versions. A client that has it open and connects again makes it anew.',
+    access: edit,
+    limit: 'data',
+    params,
+    replies: { ok: { status: 200, body: deleted } },
+    errors: ['INVALID_DOCUMENT_NAME', 'DOCUMENT_NOT_FOUND'],
+  }),
+  'documents.text': endpoint({
+    method: 'GET',
+    path: '/v1/data/{artifactId}/documents/{doc}/text',
+    group: 'documents',
+    summary: 'One shared text of a document, without its formats.',
+    access: read,
+    limit: 'data',
+    params,
+    conditional: true,
+    query: atSeq.extend({
+      type: z.string().min(1).max(LIMITS.documentTypeCharsMax).optional().meta({
+        description: 'the name of the text; may be left out where the document has one',
+      }),
+    }),
+    replies: { ok: { status: 200, media: 'text/plain' } },
+    errors: ['INVALID_DOCUMENT_NAME', 'DOCUMENT_NOT_FOUND', 'VERSION_NOT_FOUND', 'DOCUMENT_TOO_LARGE'],
+  }),
+  'documents.state': endpoint({
+    method: 'GET',
+    path: '/v1/data/{artifactId}/documents/{doc}/update',
+    group: 'documents',
+    summary: 'All of a document as one Yjs update, format v1.',
+    access: read,
+    limit: 'data',
+    params,
+    conditional: true,
+    query: atSeq,
+    replies: { ok: { status: 200, media: 'application/octet-stream' } },
+    errors: ['INVALID_DOCUMENT_NAME', 'DOCUMENT_NOT_FOUND', 'VERSION_NOT_FOUND'],
+  }),
+  'documents.apply': endpoint({
+    method: 'POST',
+    path: '/v1/data/{artifactId}/documents/{doc}/update',
+    group: 'documents',
+    summary: 'Applies a Yjs update, format v1, as a connected client would. Makes the document.',
+    access: write,
+    limit: 'data',
+    params,
+    conditional: true,
+    body: { kind: 'bytes', bytesMax: LIMITS.updateBytesMax, types: ['application/octet-stream'], tooLarge: 'DOCUMENT_TOO_LARGE' },
+    replies: { ok: { status: 200, body: enveloped(documentWritten) } },
+    errors: ['INVALID_DOCUMENT_NAME', 'INVALID_UPDATE', 'VERSION_CONFLICT', 'DOCUMENT_LIMIT_EXCEEDED'],
+  }),
+  'documents.versions': endpoint({
+    method: 'GET',
+    path: '/v1/data/{artifactId}/documents/{doc}/versions',
+    group: 'documents',
+    summary: 'The versions of a document, newest first.',
+    access: read,
+    limit: 'data',
+    params,
+    query: documentPageQuery,
+    replies: { ok: { status: 200, body: enveloped(documentVersionPage) } },
+    errors: ['INVALID_DOCUMENT_NAME', 'DOCUMENT_NOT_FOUND'],
+  }),
+  'documents.makeVersion': endpoint({
+    method: 'POST',
+    path: '/v1/data/{artifactId}/documents/{doc}/versions',
+    group: 'documents',
+    summary: 'Keeps the document as it is now. Where that was done already, the label is replaced.',
+    access: edit,
+    limit: 'data',
+    params,
+    body: { kind: 'json', schema: newDocumentVersion, bytesMax: LIMITS.bodyBytesMax, optional: true },
+    replies: { created: { status: 201, body: enveloped(documentVersion) } },
+    errors: ['INVALID_DOCUMENT_NAME', 'DOCUMENT_NOT_FOUND', 'DOCUMENT_VERSIONS_FULL'],
+  }),
+  'documents.deleteVersion': endpoint({
+    method: 'DELETE',
+    path: '/v1/data/{artifactId}/documents/{doc}/versions/{seq}',
+    group: 'documents',
+    summary: 'Forgets a version. The document stays as it is.',
+    access: edit,
+    limit: 'data',
+    params: params.extend({ seq: documentSeq }),
+    replies: { ok: { status: 200, body: deleted } },
+    errors: ['INVALID_DOCUMENT_NAME', 'VERSION_NOT_FOUND'],
+  }),
+  'documents.restore': endpoint({
+    method: 'POST',
+    path: '/v1/data/{artifactId}/documents/{doc}/restore',
+    group: 'documents',
+    summary: `Brings back what a version shows, by a change like any other of at most ${LIMITS.updateBytesMax} bytes; what others write meanwhile stays.`,
+    access: write,
+    limit: 'data',
+    params,
+    body: {
+      kind: 'json',
+      schema: z.strictObject({ seq: z.number().int().min(1).meta({ description: 'of the version' }) }),
+      bytesMax: LIMITS.bodyBytesMax,
+    },
+    replies: { ok: { status: 200, body: enveloped(z.object({ seq: z.number().int(), restored: z.boolean() })) } },
+    errors: ['INVALID_DOCUMENT_NAME', 'DOCUMENT_NOT_FOUND', 'VERSION_NOT_FOUND', 'DOCUMENT_TOO_LARGE'],
+  }),
+} as const;
