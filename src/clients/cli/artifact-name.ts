@@ -1,6 +1,7 @@
 /** Which artifact a command means: an id, a slug, or what a folder was published as. */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
+import { Option } from 'commander';
 import { LIMITS } from '../../../protocol/limits.ts';
 import { CliFailure } from './failures.ts';
 import { type Publication, publicationsIn } from './publications.ts';
@@ -62,4 +63,9 @@ export async function artifactIdOf(session: Session, name: string | undefined, t
     if (known.length > 0 || /[./\\]/.test(name)) return remembered(known, name);
   }
   return idOfSlug(session, name, trashed);
+}
+
+/** `--artifact`, for `artifactIdOf`. */
+export function artifactOption(): Option {
+  return new Option('-a, --artifact <id|slug|folder>', 'default: what this folder was published as');
 }

@@ -1,7 +1,7 @@
 /** data get, set, ls, rm, patch: the JSON keys of a page. */
 import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { artifactIdOf } from './artifact-name.ts';
+import { artifactIdOf, artifactOption } from './artifact-name.ts';
 import { CliFailure } from './failures.ts';
 import { collect, limitOption } from './paging.ts';
 import type { OpenSession, Session } from './session.ts';
@@ -160,7 +160,6 @@ function figure(text: string): number {
   return value;
 }
 
-const artifactOption = () => new Option('-a, --artifact <id|slug|folder>', 'default: what this folder was published as');
 const ttlOption = () => new Option('--ttl <seconds>', 'delete the key after that long').argParser(figure);
 const ifMatchOption = () => new Option('--if-match <etag>', 'only if the value is still this one');
 

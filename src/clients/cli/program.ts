@@ -3,6 +3,7 @@ import { Command, CommanderError, Help } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { addAccountCommands } from './account.ts';
 import { addArtifactCommands } from './artifacts.ts';
+import { addCommentCommands } from './comments.ts';
 import { addDataCommands } from './data.ts';
 import { CliFailure, failureText, reportOf } from './failures.ts';
 import { guideText } from './guide.ts';
@@ -34,6 +35,7 @@ export function buildProgram(shell: Shell, json: boolean): Command {
   addArtifactCommands(program, open);
   addVersionCommands(program, open);
   addDataCommands(program, open);
+  addCommentCommands(program, open);
   addAccountCommands(program, open);
   return program;
 }
