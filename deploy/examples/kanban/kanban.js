@@ -1,0 +1,254 @@
+import { EaselError, easel } from '/sdk.mjs';
+
+const STATES = { connecting: 'connecting …', live: 'live', polling: 'every few seconds', refused: 'not readable', idle: '' };
+/** Between two cards there is always room for one more, until these are used up; then their order is written anew. */
+const GAP = 1024;
+
+const table = easel.table('cards');
+const note = document.getElementById('note');
+const columns = [...document.querySelectorAll('[data-column]')].map((section) => {
+  const list = document.createElement('ol');
+  const name = section.querySelector('h2').textContent;
+  list.setAttribute('aria-label', name);
+  section.append(list, newCardForm(section.dataset.column, name));
+  acceptDrops(section);
+  return { id: section.dataset.column, name, section, list };
+});
+
+/** By id: what was told last, with what this window has changed and not yet heard of. */
+const cards = new Map();
+let dragged;
+
+function cardsOf(column) {
+  return [...cards.values()].filter((card) => card.column === column).sort((a, b) => a.place - b.place || (a.id < b.id ? -1 : 1));
+}
+
+function show() {
+  const focused = document.activeElement?.closest('[data-card]')?.dataset.card;
+  for (const { id, list, section } of columns) {
+    const wanted = cardsOf(id);
+    const there = new Map([...list.children].map((item) => [item.dataset.card, item]));
+    for (const [index, card] of wanted.entries()) {
+      const item = there.get(card.id) ?? newItem(card);
+      there.delete(card.id);
+      const text = item.querySelector('.text');
+      if (document.activeElement !== text && text.textContent !== card.text) text.textContent = card.text;
+      if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);
+    }
+    for (const item of there.values()) item.remove();
+    section.dataset.count = String(wanted.length);
+  }
+  if (focused !== undefined) document.querySelector(`[data-card="${focused}"]`)?.focus({ preventScroll: true });
+}
+
+function newItem(card) {
+  const item = document.createElement('li');
+  item.dataset.card = card.id;
+  item.tabIndex = 0;
+  item.draggable = true;
+  const text = document.createElement('span');
+  text.className = 'text';
+  const remove = document.createElement('button');
+  remove.type = 'button';
+  remove.textContent = '×';
+  remove.title = 'Remove';
+  remove.setAttribute('aria-label', 'Remove this card');
+  remove.addEventListener('click', () => removeCard(item.dataset.card));
+  item.append(text, remove);
+  item.addEventListener('dragstart', (event) => {
+    dragged = item.dataset.card;
+    event.dataTransfer.effectAllowed = 'move';
+    event.dataTransfer.setData('text/plain', card.text);
+    item.classList.add('dragged');
+  });
+  item.addEventListener('dragend', () => item.classList.remove('dragged'));
+  item.addEventListener('dblclick', () => edit(item));
+  item.addEventListener('keydown', (event) => onKey(event, item));
+  return item;
+}
+
+function onKey(event, item) {
+  if (event.target !== item) return;
+  if (event.altKey && event.key.startsWith('Arrow')) step(item.dataset.card, event.key);
+  else if (event.key === 'Enter') edit(item);
+  else if (event.key === 'Delete') removeCard(item.dataset.card);
+  else return;
+  event.preventDefault();
+}
+
+/** One step up, down or to a column beside. */
+function step(id, key) {
+  const card = cards.get(id);
+  const column = columns.findIndex((each) => each.id === card.column);
+  if (key === 'ArrowLeft' || key === 'ArrowRight') {
+    const next = columns[column + (key === 'ArrowRight' ? 1 : -1)];
+    if (next !== undefined) move(id, next.id, cardsOf(next.id).length);
+    return;
+  }
+  const index = cardsOf(card.column).findIndex((each) => each.id === id);
+  move(id, card.column, Math.max(0, index + (key === 'ArrowDown' ? 1 : -1)));
+}
+
+/** Puts a card before what is now the `index`-th of the other cards of a column. */
+async function move(id, column, index) {
+  const others = cardsOf(column).filter((card) => card.id !== id);
+  const before = others[index - 1]?.place ?? (others[index]?.place ?? GAP * 2) - GAP * 2;
+  const after = others[index]?.place ?? before + GAP * 2;
+  const place = (before + after) / 2;
+  if (place === before || place === after) {
+    await renumber(column, others.toSpliced(index, 0, cards.get(id)));
+    return;
+  }
+  await change(id, { column, place });
+  const name = columns.find((each) => each.id === column).name;
+  document.getElementById('said').textContent = `Moved to ${name}, place ${Math.min(index, others.length) + 1} of ${others.length + 1}.`;
+}
+
+async function renumber(column, ordered) {
+  for (const [index, { id }] of ordered.entries()) await change(id, { column, place: (index + 1) * GAP });
+}
+
+/** Seen here at once; the server's word counts. */
+async function change(id, changes) {
+  const before = cards.get(id);
+  cards.set(id, { ...before, ...changes });
+  show();
+  await attempt(
+    () => table.update(id, changes),
+    () => cards.set(id, before),
+  );
+}
+
+async function removeCard(id) {
+  const before = cards.get(id);
+  cards.delete(id);
+  show();
+  await attempt(
+    () => table.delete(id),
+    () => cards.set(id, before),
+  );
+}
+
+async function attempt(write, takeBack) {
+  note.textContent = '';
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof EaselError)) throw error;
+    // Somebody else was quicker: the watch tells.
+    if (error.code === 'ROW_NOT_FOUND') return undefined;
+    takeBack();
+    show();
+    note.textContent = error.code === 'UNAUTHORIZED' ? 'Visitors may not change the board: its owner has to allow it.' : error.message;
+    return undefined;
+  }
+}
+
+function edit(item) {
+  const text = item.querySelector('.text');
+  const { id, text: before } = cards.get(item.dataset.card);
+  text.contentEditable = 'plaintext-only';
+  // Where only text is not known.
+  if (text.contentEditable !== 'plaintext-only') text.contentEditable = 'true';
+  text.setAttribute('role', 'textbox');
+  text.setAttribute('aria-label', 'Text of the card');
+  item.draggable = false;
+  text.focus();
+  getSelection().selectAllChildren(text);
+  const finish = (keeps) => {
+    text.removeEventListener('blur', onBlur);
+    text.removeEventListener('keydown', onTextKey);
+    text.contentEditable = 'false';
+    text.removeAttribute('role');
+    text.removeAttribute('aria-label');
+    item.draggable = true;
+    item.focus();
+    const after = text.textContent.trim();
+    if (keeps && after !== '' && after !== before) change(id, { text: after.slice(0, 500) });
+    else text.textContent = before;
+  };
+  const onBlur = () => finish(true);
+  const onTextKey = (event) => {
+    if (event.key !== 'Enter' && event.key !== 'Escape') return;
+    event.preventDefault();
+    event.stopPropagation();
+    finish(event.key === 'Enter');
+  };
+  text.addEventListener('blur', onBlur);
+  text.addEventListener('keydown', onTextKey);
+}
+
+function newCardForm(column, name) {
+  const form = document.createElement('form');
+  const field = document.createElement('input');
+  field.name = 'text';
+  field.maxLength = 500;
+  field.required = true;
+  field.autocomplete = 'off';
+  field.placeholder = 'Add a card';
+  field.setAttribute('aria-label', `Add a card to ${name}`);
+  form.append(field);
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const text = field.value.trim();
+    if (text === '') return;
+    field.value = '';
+    const place = (cardsOf(column).at(-1)?.place ?? 0) + GAP;
+    await attempt(
+      () => table.insert({ column, text, place }),
+      () => {
+        field.value = text;
+      },
+    );
+  });
+  return form;
+}
+
+function acceptDrops(section) {
+  section.addEventListener('dragover', (event) => {
+    if (dragged === undefined) return;
+    event.preventDefault();
+    section.classList.add('over');
+  });
+  section.addEventListener('dragleave', (event) => {
+    if (!section.contains(event.relatedTarget)) section.classList.remove('over');
+  });
+  section.addEventListener('drop', (event) => {
+    event.preventDefault();
+    section.classList.remove('over');
+    if (dragged === undefined) return;
+    const items = [...section.querySelectorAll('[data-card]')].filter((item) => item.dataset.card !== dragged);
+    const below = items.findIndex((item) => {
+      const { top, height } = item.getBoundingClientRect();
+      return event.clientY < top + height / 2;
+    });
+    move(dragged, section.dataset.column, below === -1 ? items.length : below);
+    dragged = undefined;
+  });
+}
+
+easel.on('state', (state) => {
+  const shown = document.getElementById('state');
+  shown.dataset.state = state;
+  shown.textContent = STATES[state];
+});
+table.watch(
+  (change) => {
+    if (change.type === 'rows') cards.clear();
+    for (const row of change.type === 'rows' ? change.rows : change.type === 'put' ? [change.row] : []) cards.set(row.id, row);
+    if (change.type === 'delete') cards.delete(change.id);
+    show();
+  },
+  { limit: 1000 },
+);
+easel.presence.on('change', (people) => {
+  const shown = people.slice(0, 8).map(({ name, color, isMe }) => {
+    const item = document.createElement('li');
+    item.style.setProperty('--color', color);
+    item.textContent = [...name][0].toUpperCase();
+    item.title = isMe ? `${name} (you)` : name;
+    item.setAttribute('aria-label', item.title);
+    return item;
+  });
+  document.getElementById('people').replaceChildren(...shown);
+});
