@@ -4,10 +4,10 @@ import { type Client, join, PROVIDER_KINDS, type Where } from './providers.ts';
 
 /** Every piece of text is unlike any other, and has this form. */
 const PIECE = /\[\d{4}-\d{5}\]/g;
-export const PIECE_CHARS = '[0001-00001]'.length;
+const PIECE_CHARS = '[0001-00001]'.length;
 const BURST_MAX = 3;
 
-export function piecesOf(text: string): readonly string[] {
+function piecesOf(text: string): readonly string[] {
   return text.match(PIECE) ?? [];
 }
 
