@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import { build } from 'esbuild';
+import { buildExamples } from './examples.mjs';
 import { buildPageSdk } from './page-sdk.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -55,6 +56,7 @@ await build({
   logLevel: 'warning',
 });
 await buildPageSdk(root, making);
+await buildExamples(root, making);
 cpSync(join(root, 'src/storage/migrations'), join(making, 'migrations'), { recursive: true });
 cpSync(await postgresTemplate(), join(making, 'postgres-template'), { recursive: true });
 if (existsSync(join(making, 'cli.js'))) chmodSync(join(making, 'cli.js'), 0o755);

@@ -1,0 +1,75 @@
+import { basicSetup, EditorView } from 'codemirror';
+import { yCollab } from 'y-codemirror.next';
+import * as Y from 'yjs';
+import { easel } from '/sdk.mjs';
+
+const STATES = { connecting: 'connecting …', offline: 'offline: you can go on writing', refused: 'not readable', idle: '', live: '' };
+const NAME = 'name';
+
+const note = document.getElementById('note');
+const shown = document.getElementById('state');
+const field = document.getElementById('name');
+
+const shared = await easel.doc('notes', { Y });
+const { awareness } = shared;
+const text = shared.doc.getText('text');
+
+const view = new EditorView({
+  parent: document.getElementById('text'),
+  doc: text.toString(),
+  extensions: [
+    basicSetup,
+    EditorView.lineWrapping,
+    EditorView.contentAttributes.of({ 'aria-label': 'The text' }),
+    EditorView.editable.of(true),
+    // Takes back only what this window has written.
+    yCollab(text, awareness, { undoManager: new Y.UndoManager(text) }),
+  ],
+});
+
+/** Whoever is signed in is shown by the name of the account, whatever stands here. */
+function sayName() {
+  const name = field.value.trim().slice(0, 40);
+  localStorage.setItem(NAME, name);
+  const { user } = awareness.getLocalState() ?? {};
+  awareness.setLocalStateField('user', { ...user, name: name || 'Somebody' });
+}
+
+function showPeople() {
+  const items = [...awareness.getStates()].slice(0, 12).map(([id, { user }]) => {
+    const name = user?.name ?? 'Somebody';
+    const item = document.createElement('li');
+    item.style.setProperty('--color', user?.color ?? '#777777');
+    item.textContent = [...name][0].toUpperCase();
+    item.title = id === awareness.clientID ? `${name} (you)` : name;
+    item.setAttribute('aria-label', item.title);
+    return item;
+  });
+  document.getElementById('people').replaceChildren(...items);
+}
+
+function showState() {
+  const { state, readOnly, hasUnsaved } = shared;
+  shown.dataset.state = state === 'live' && hasUnsaved ? 'saving' : state;
+  if (state !== 'live') shown.textContent = STATES[state];
+  else shown.textContent = readOnly ? 'you may look on' : hasUnsaved ? 'saving …' : 'saved';
+}
+
+function showCount() {
+  const words = text.toString().match(/\S+/g)?.length ?? 0;
+  document.getElementById('count').textContent = `${words} ${words === 1 ? 'word' : 'words'}`;
+}
+
+field.value = localStorage.getItem(NAME) ?? '';
+field.addEventListener('change', sayName);
+awareness.on('change', showPeople);
+text.observe(showCount);
+for (const event of ['state', 'unsaved', 'readOnly']) shared.on(event, showState);
+shared.on('error', ({ message }) => {
+  note.textContent = message;
+});
+sayName();
+showPeople();
+showState();
+showCount();
+view.focus();
