@@ -157,6 +157,8 @@ export const artifacts = {
         'ROW_LIMIT_EXCEEDED',
         'ROW_TOO_LARGE',
         'COMMENT_LIMIT_EXCEEDED',
+        'DOCUMENT_LIMIT_EXCEEDED',
+        'DOCUMENT_TOO_LARGE',
       ],
     ] as const,
   }),

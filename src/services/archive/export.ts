@@ -1,15 +1,18 @@
 /** An artifact as a zip: the files of its live version and its data, so that an import elsewhere restores both byte for byte. */
 import { Failure } from '../../../protocol/errors.ts';
 import type { ArtifactId } from '../../../protocol/ids.ts';
-import type { ObjectStore } from '../../storage/objects.ts';
+import type { DocumentThread } from '../../storage/document-thread.ts';
 import type { Spool } from '../../storage/spool.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { tableEntries } from './export-tables.ts';
-import { blobEntry, COMMENTS_ENTRY, FORMAT, fileEntry, jsonEntry, MANIFEST_ENTRY, type Manifest } from './manifest.ts';
+import { blobEntry, COMMENTS_ENTRY, documentEntry, FORMAT, fileEntry, jsonEntry, MANIFEST_ENTRY, type Manifest } from './manifest.ts';
 import { exportedVersion, type Snapshot, takeSnapshot } from './snapshot.ts';
 import { writeZip, type ZipEntry } from './zip-writer.ts';
 
-type ExportDeps = Pick<ServiceDeps, 'sql' | 'clock' | 'objects'> & { readonly spool: Spool };
+type ExportDeps = Pick<ServiceDeps, 'sql' | 'clock' | 'objects'> & {
+  readonly spool: Spool;
+  readonly thread: Pick<DocumentThread, 'merge'>;
+};
 
 /** Exports whose zip is being made or taken: each has a snapshot on disk. More are refused with UNAVAILABLE. */
 const OPEN_MAX = 16;
@@ -34,13 +37,13 @@ export class Exports {
   }
 
   async *#pieces(id: ArtifactId): AsyncGenerator<Uint8Array> {
-    const { clock, objects } = this.#deps;
+    const { clock } = this.#deps;
     const nowMs = clock.nowMs();
     this.#open += 1;
     try {
       const snapshot = await this.#inTurn(() => takeSnapshot(this.#deps, id, nowMs));
       try {
-        yield* writeZip(entriesOf(objects, snapshot), nowMs);
+        yield* writeZip(entriesOf(this.#deps, snapshot), nowMs);
       } finally {
         await snapshot.dispose();
       }
@@ -63,11 +66,14 @@ export class Exports {
   }
 }
 
-async function* entriesOf(objects: ObjectStore, snapshot: Snapshot): AsyncGenerator<ZipEntry> {
+async function* entriesOf({ objects, thread }: ExportDeps, snapshot: Snapshot): AsyncGenerator<ZipEntry> {
   yield { name: MANIFEST_ENTRY, bytes: Buffer.from(JSON.stringify(manifestOf(snapshot), null, 2)) };
   for (const file of snapshot.files) yield { name: fileEntry(file.path), bytes: await objects.read(file.sha256.toString('hex')) };
   for (const key of snapshot.keys) yield { name: jsonEntry(key.key), bytes: await whole(snapshot.read(key.section)) };
   for (const table of snapshot.tables) yield* tableEntries(snapshot, table);
+  for (const { name, section } of snapshot.documents) {
+    yield { name: documentEntry(name), bytes: await thread.merge(null, await whole(snapshot.read(section))) };
+  }
   if (snapshot.comments !== undefined) yield { name: COMMENTS_ENTRY, bytes: await whole(snapshot.read(snapshot.comments.section)) };
   const bytesOf = new Map(snapshot.blobs.map((blob) => [blob.sha256, blob.size_bytes]));
   for (const [sha256, sizeBytes] of bytesOf) yield { name: blobEntry(sha256), chunks: objects.readRange(sha256, 0, sizeBytes - 1) };
@@ -79,7 +85,7 @@ async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(parts);
 }
 
-function manifestOf({ row, version, files, keys, blobs, tables, comments }: Snapshot): Manifest {
+function manifestOf({ row, version, files, keys, blobs, tables, documents, comments }: Snapshot): Manifest {
   return {
     format: FORMAT,
     format_version: 1,
@@ -99,6 +105,7 @@ function manifestOf({ row, version, files, keys, blobs, tables, comments }: Snap
     json_keys: keys.map(({ section: _, ...key }) => key),
     blobs: [...blobs],
     ...(comments !== undefined && { comments: { settings: comments.settings, version_id: version.id } }),
+    documents: documents.map(({ section: _, ...document }) => document),
     tables: tables.map(({ section: _section, fields: _fields, ...table }) => table),
   };
 }

@@ -5,6 +5,7 @@ import type { ArtifactId } from '../../../protocol/ids.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
 import type { Visibility } from '../../../protocol/schemas/artifact.ts';
 import { parseJsonDocument } from '../../edge/json-document.ts';
+import type { DocumentThread } from '../../storage/document-thread.ts';
 import type { Spool } from '../../storage/spool.ts';
 import { tierOf } from '../accounts.ts';
 import type { Queries } from '../deps.ts';
@@ -18,6 +19,7 @@ import { freeSlug, requireSlug, slugify } from '../slugs.ts';
 import { decideVisibility, type VisibilityChange } from '../visibility.ts';
 import { insertBlobs, storeBlobs } from './import-blobs.ts';
 import { insertComments, readComments } from './import-comments.ts';
+import { insertDocuments, readDocuments } from './import-documents.ts';
 import { insertTables } from './import-tables.ts';
 import { fileEntry, jsonEntry, MANIFEST_ENTRY, type Manifest, manifest } from './manifest.ts';
 import { archiveFailure, ZipReader } from './zip-reader.ts';
@@ -49,6 +51,7 @@ export interface ImportWish {
 
 export interface ImportDeps extends PublishDeps {
   readonly spool: Spool;
+  readonly thread: Pick<DocumentThread, 'merge'>;
 }
 
 /** Throws INVALID_REQUEST or the code of a limit, naming the entry; SLUG_TAKEN for a slug asked for. `zip` is read once. */
@@ -76,6 +79,7 @@ export async function importArtifact(
 async function importZip(deps: ImportDeps, publisher: Publisher, zip: ZipReader, wish: ImportWish): Promise<Published> {
   const archive = await readArchive(zip);
   const comments = await readComments(zip, archive.manifest);
+  const documents = await readDocuments(zip, deps.thread, archive.manifest);
   await storeContents(deps, archive.contents);
   await storeBlobs(deps, zip, archive.manifest.blobs);
   const published = await deps.sql.begin(async (tx) => {
@@ -108,7 +112,8 @@ async function importZip(deps: ImportDeps, publisher: Publisher, zip: ZipReader,
     await insertBlobs(tx, { id, createdBy: publisher.userId, seqBefore: keys.length }, archive.manifest.blobs);
     const seqBefore = keys.length + archive.manifest.blobs.length;
     const tablesSeq = await insertTables(tx, zip, { id, seqBefore }, archive.manifest.tables);
-    const into = { id, importer: publisher.userId, versionId, seqBefore: tablesSeq, nowMs };
+    const documentsSeq = await insertDocuments(tx, { id, seqBefore: tablesSeq }, documents);
+    const into = { id, importer: publisher.userId, versionId, seqBefore: documentsSeq, nowMs };
     const seq = await insertComments(tx, into, archive.manifest, comments);
     await furnish(tx, id, archive.manifest, visibility, versionId, seq);
     return {

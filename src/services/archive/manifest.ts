@@ -1,4 +1,4 @@
-/** What an exported zip says of itself. Version 1: files and JSON keys, and where it has them blobs, tables and comments; readers skip what they do not know. */
+/** What an exported zip says of itself. Version 1: files and JSON keys, and where it has them blobs, tables, documents and comments; readers skip what they do not know. */
 import { z } from 'zod';
 import { idSchema } from '../../../protocol/ids.ts';
 import { LIMITS } from '../../../protocol/limits.ts';
@@ -6,6 +6,7 @@ import { anonymousRights, filePath, mime, social, visibility } from '../../../pr
 import { blobFilename } from '../../../protocol/schemas/blob.ts';
 import { commentSettingsUpdate } from '../../../protocol/schemas/comment.ts';
 import { nameSchema, sha256Schema, storedText } from '../../../protocol/schemas/common.ts';
+import { documentName } from '../../../protocol/schemas/document.ts';
 import { jsonKey } from '../../../protocol/schemas/json-key.ts';
 import { tableName, tableSchema } from '../../../protocol/schemas/table.ts';
 
@@ -53,6 +54,7 @@ export const manifest = z.object({
     .default([]),
   /** Times and people are in the entry of the comments. `version_id`: what was live, as the comments name it. */
   comments: z.object({ settings: commentSettings.nullable(), version_id: idSchema('version') }).optional(),
+  documents: z.array(z.object({ name: documentName, created_at_ms: ms, updated_at_ms: ms })).default([]),
   tables: z.array(z.object({ name: tableName, schema: tableSchema.nullable(), created_at_ms: ms, updated_at_ms: ms })).default([]),
 });
 export type Manifest = z.output<typeof manifest>;
@@ -75,6 +77,11 @@ export function rowsEntry(table: string): string {
 /** Entry of the same rows for people and spreadsheets. */
 export function csvEntry(table: string): string {
   return `data/tables/${table}.csv`;
+}
+
+/** Entry of a document: the whole of it as one update of Yjs, format v1. */
+export function documentEntry(name: string): string {
+  return `data/documents/${name}.yjs`;
 }
 
 /** Entry of the comments, each a line of JSON, oldest first. */

@@ -15,6 +15,14 @@ import type { Queries, ServiceDeps } from '../deps.ts';
 import { rowJson } from '../tables/row-json.ts';
 import { type FileRow, listFiles, requireVersion, type VersionRow } from '../version-rows.ts';
 import { commentLine, type ExportedComments, readComments } from './export-comments.ts';
+import {
+  DOCUMENT_PARTS,
+  type DocumentPartRow,
+  type ExportedDocument,
+  readDocuments,
+  type SnapshotDocument,
+  writeDocuments,
+} from './export-documents.ts';
 import type { Manifest } from './manifest.ts';
 
 type Connection = ReservedSql<{ bigint: number }>;
@@ -41,12 +49,14 @@ interface Facts {
   readonly blobs: readonly Manifest['blobs'][number][];
   readonly tables: readonly Manifest['tables'][number][];
   readonly comments: ExportedComments;
+  readonly documents: readonly ExportedDocument[];
 }
 
 /** Its owner disposes of it. */
-export interface Snapshot extends Omit<Facts, 'tables' | 'comments'> {
+export interface Snapshot extends Omit<Facts, 'tables' | 'comments' | 'documents'> {
   readonly keys: readonly SnapshotKey[];
   readonly tables: readonly SnapshotTable[];
+  readonly documents: readonly SnapshotDocument[];
   /** Undefined where nobody has commented and nothing was set. */
   readonly comments: { readonly settings: CommentSettings | null; readonly section: Section } | undefined;
   read(section: Section): AsyncIterable<Uint8Array>;
@@ -61,10 +71,11 @@ export async function takeSnapshot(
 ): Promise<Snapshot> {
   const connection: Connection = await sql.reserve();
   try {
-    const cursors = { keys: cursorName(), rows: cursorName() };
+    const cursors = { keys: cursorName(), rows: cursorName(), documents: cursorName() };
     const facts = await inOneMoment(connection, async () => {
       await openCursor(connection, cursors.keys, KEYS, [id, nowMs]);
       await openCursor(connection, cursors.rows, ROWS, [id]);
+      await openCursor(connection, cursors.documents, DOCUMENT_PARTS, [id]);
       return readFacts(connection, id);
     });
     const writer = await spool.create();
@@ -72,7 +83,8 @@ export async function takeSnapshot(
       const keys = await writeKeys(writer, fetched<KeyRow>(connection, cursors.keys));
       const tables = await writeRows(writer, facts.tables, fetched<TableRow>(connection, cursors.rows));
       const comments = await writeComments(writer, facts.comments);
-      return snapshotOf({ ...facts, keys, tables, comments }, await writer.finish());
+      const documents = await writeDocuments(writer, facts.documents, fetched<DocumentPartRow>(connection, cursors.documents));
+      return snapshotOf({ ...facts, keys, tables, comments, documents }, await writer.finish());
     } catch (error) {
       await writer.abandon();
       throw error;
@@ -120,7 +132,7 @@ async function readFacts(sql: Queries, id: ArtifactId): Promise<Facts> {
     where artifact_id = ${id} order by created_at_ms, id`;
   const tables = await sql<Manifest['tables']>`
     select name, schema, created_at_ms, updated_at_ms from data_table where artifact_id = ${id} order by name`;
-  return { row, version, files, blobs, tables, comments: await readComments(sql, id) };
+  return { row, version, files, blobs, tables, comments: await readComments(sql, id), documents: await readDocuments(sql, id) };
 }
 
 interface KeyRow {
@@ -154,10 +166,11 @@ async function openCursor(connection: Connection, name: string, query: string, v
 /** Rows a fetch: so many that they have about this many bytes, going by those before. */
 const FETCH_BYTES = 1024 * 1024;
 const FETCH_ROWS_MAX = 1000;
-const FETCH_ROWS_FIRST = 8;
+// A document can be one row of 50 MB.
+const FETCH_ROWS_FIRST = 1;
 
 /** All rows of a cursor, in pieces. */
-async function* fetched<T extends KeyRow | TableRow>(connection: Connection, name: string): AsyncGenerator<readonly T[]> {
+async function* fetched<T extends KeyRow | TableRow | DocumentPartRow>(connection: Connection, name: string): AsyncGenerator<readonly T[]> {
   let count = FETCH_ROWS_FIRST;
   let rowsSeen = 0;
   let bytesSeen = 0;
