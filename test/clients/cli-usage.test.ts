@@ -47,7 +47,7 @@ describe('help', () => {
     const names = leaves(program).map((command) =>
       command.parent === program ? command.name() : `${command.parent?.name()} ${command.name()}`,
     );
-    expect(names.length).toBe(23);
+    expect(names.length).toBe(27);
     for (const name of names) {
       const { code, out } = await run([...name.split(' '), '--help']);
       const found = { code, hasExample: out.includes(`\n  easel ${name}`), hasDescription: /^Usage: .*\n\n[A-Z]/.test(out) };

@@ -5,6 +5,7 @@ import { addAccountCommands } from './account.ts';
 import { addArtifactCommands } from './artifacts.ts';
 import { addCommentCommands } from './comments.ts';
 import { addDataCommands } from './data.ts';
+import { addDocumentCommands } from './documents.ts';
 import { CliFailure, failureText, reportOf } from './failures.ts';
 import { guideText } from './guide.ts';
 import { addPublishCommand } from './publish.ts';
@@ -36,6 +37,7 @@ export function buildProgram(shell: Shell, json: boolean): Command {
   addVersionCommands(program, open);
   addDataCommands(program, open);
   addCommentCommands(program, open);
+  addDocumentCommands(program, open);
   addAccountCommands(program, open);
   return program;
 }
