@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as Y from 'yjs';
-import type { ArtifactBatch, Change, JournalStore } from '../../actors/ports.ts';
+import { localPlacement } from '../../actors/placement.ts';
+import type { ArtifactBatch, Change, Compacted, DocumentUpkeep, JournalStore } from '../../actors/ports.ts';
+import { ActorRuntime } from '../../actors/runtime.ts';
 import { type ArtifactId, newId } from '../../protocol/ids.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 import { systemClock } from '../../src/clock.ts';
 import { postgresArtifactStore } from '../../src/storage/artifact-store.ts';
 import { compactDocument, DocumentCompactor } from '../../src/storage/document-compaction.ts';
+import { purgeDocuments } from '../../src/storage/document-purge.ts';
 import { DocumentThread } from '../../src/storage/document-thread.ts';
 import {
   deleteDocumentVersion,
@@ -14,6 +17,8 @@ import {
   readDocumentState,
 } from '../../src/storage/document-versions.ts';
 import { postgresJournal } from '../../src/storage/journal.ts';
+import { inDocument, textOf as textOfDocument, typist } from '../actors/documents-fixture.ts';
+import { UNMETERED } from '../sim/world.ts';
 import { builtFiles, databaseKinds, openTestDatabase, SILENT, type TestDatabase } from '../support/database.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
@@ -276,5 +281,54 @@ describe.each(databaseKinds())('documents in the store: %s', (kind) => {
     await write('f');
     expect(await at(6)).toBe('abcdef');
     await expect(at(4)).rejects.toMatchObject({ code: 'VERSION_NOT_FOUND' });
+  });
+
+  it('[purge] leaves nothing of the documents of one artifact, and all of another', async () => {
+    const [one, other] = [await written('a', 'b'), await written('c')];
+    for (const { id, write, where } of [one, other]) {
+      await compactDocument(deps(), id, DOC);
+      await write('d');
+      await makeDocumentVersion(database.sql, thread, where, { label: null, by: null, nowMs: 1 });
+    }
+    const stopped = new AbortController();
+    stopped.abort();
+    expect(await purgeDocuments(database.sql, one.id, stopped.signal)).toBe(false);
+    expect(await purgeDocuments(database.sql, one.id, new AbortController().signal)).toBe(true);
+    const count = async (id: ArtifactId) => {
+      const [row] = await database.sql<{ n: number }[]>`
+        select (select count(*) from document_update where artifact_id = ${id}) + (select count(*) from document_snapshot where artifact_id = ${id})
+          + (select count(*) from document_version where artifact_id = ${id}) as n`;
+      return row?.n;
+    };
+    expect(await count(one.id)).toBe(0);
+    expect(await count(other.id)).toBeGreaterThanOrEqual(3);
+    expect(await other.read()).toBe('cd');
+  });
+
+  it('[with actors] what is typed is compacted beside them, survives leaving memory and stays one document', async () => {
+    const { id } = await written('0');
+    const compactor = new DocumentCompactor({ ...deps(), log: SILENT });
+    const done: Promise<Compacted | null>[] = [];
+    const upkeep: DocumentUpkeep = {
+      compact: (...of) => {
+        const compacting = compactor.compact(...of);
+        done.push(compacting);
+        return compacting;
+      },
+    };
+    const ports = { clock, store: store(), journal, placement: localPlacement(), meter: UNMETERED, log: SILENT, upkeep };
+    const runtime = new ActorRuntime({ ...ports, idleMs: 60_000, memoryBytesMax: 64 * 1024 * 1024 });
+    const writer = typist(runtime, id);
+    await Promise.all(Array.from({ length: 600 }, () => writer.type('x')));
+    await writer.type('.');
+    expect(await done[0]).not.toBeNull();
+    expect((await rowsOf(id)).length).toBeLessThan(3);
+    const before = await inDocument(runtime, id, (doc) => doc.missing());
+    await runtime.discard(id);
+    expect(await inDocument(runtime, id, (doc) => doc.missing())).toEqual(before);
+    expect(await writer.send(Y.encodeStateAsUpdate(writer.copy))).toBe(false);
+    expect(await textOfDocument(runtime, id)).toHaveLength(602);
+    await runtime.stop();
+    await compactor.close();
   });
 });
