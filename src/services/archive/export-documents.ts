@@ -4,7 +4,6 @@ import type { ArtifactId } from '../../../protocol/ids.ts';
 import type { SpoolWriter } from '../../storage/spool.ts';
 import type { Queries } from '../deps.ts';
 import type { Manifest } from './manifest.ts';
-import type { Section } from './snapshot.ts';
 
 /** The snapshot of each document, then its updates, in order. `framed`: each update in `data` has its length before it. */
 export const DOCUMENT_PARTS = `
@@ -25,8 +24,8 @@ export interface DocumentPartRow {
 export type ExportedDocument = Manifest['documents'][number];
 
 export type SnapshotDocument = ExportedDocument & {
-  /** What is stored of it: updates one after the other, each with its length before it. */
-  readonly section: Section;
+  /** Where the snapshot's file has what is stored of it: updates one after the other, each with its length before it. */
+  readonly section: { readonly start: number; readonly end: number };
 };
 
 /** In the transaction of the snapshot. */
