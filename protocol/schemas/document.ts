@@ -12,7 +12,7 @@ export const documentName = patterned(
 
 const seq = z.number().int().meta({ description: 'of the last change of the document' });
 
-export const documentInfo = z.object({
+const documentInfo = z.object({
   name: z.string(),
   seq,
   sizeBytes: z.number().int().meta({ description: 'as it is stored' }),
