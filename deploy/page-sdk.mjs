@@ -1,4 +1,4 @@
-// The SDK of published pages: one expression in JavaScript, which the server completes with the artifact's id, and its types.
+// What published pages load: the SDK (one expression in JavaScript, which the server completes with the artifact's id), its types, and the comment overlay.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -15,7 +15,7 @@ const MODULES = {
   'sdk-yjs.mjs': `export * from 'yjs';\nexport { ${AWARENESS} } from './sdk-doc.mjs';`,
 };
 
-/** Writes `page/sdk.core.js`, `page/sdk-doc.mjs`, `page/sdk-yjs.mjs` and `page/sdk.d.ts` below `outdir`. */
+/** Writes `page/sdk.core.js`, `page/sdk-doc.mjs`, `page/sdk-yjs.mjs`, `page/sdk.d.ts` and `page/overlay.js` below `outdir`. */
 export async function buildPageSdk(root, outdir) {
   const folder = join(root, 'src/clients/page');
   const settings = {
@@ -36,6 +36,8 @@ export async function buildPageSdk(root, outdir) {
     writeFileSync(join(outdir, 'page', name), await textOf({ stdin, format: 'esm', external: ['./sdk-doc.mjs'] }));
   }
   writeFileSync(join(outdir, 'page/sdk.d.ts'), types(folder));
+  const overlay = join(root, 'src/clients/overlay/main.ts');
+  writeFileSync(join(outdir, 'page/overlay.js'), await textOf({ entryPoints: [overlay], format: 'iife', external: ['yjs'] }));
 }
 
 /** The types stand in two files without code, so that their text is the declaration. */

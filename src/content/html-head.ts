@@ -1,4 +1,4 @@
-/** Finds its way in the head of an HTML document, as far as link-preview tags need it. Reads ASCII only, so that it works on bytes of any ASCII-compatible encoding. */
+/** Finds its way in the head of an HTML document, as far as tags of ours need it. Reads ASCII only, so that it works on bytes of any ASCII-compatible encoding. */
 
 export interface HtmlHead {
   /** `property` or `name` of every meta element of the head, in lower case. */
@@ -6,6 +6,9 @@ export interface HtmlHead {
   /** Where more tags may be put: after the declaration of the encoding, which must stay early; else at the beginning of the head. */
   readonly insertAt: number;
 }
+
+/** A page above this size keeps its bytes: readers of tags stop far earlier, and nobody should wait for it to be searched. */
+const TAGGED_PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 /** A head that is longer is not searched further. Source: a hundred times what pages have. */
 const HEAD_CHARS_MAX = 512 * 1024;
@@ -27,8 +30,32 @@ interface Markup {
   readonly end: number;
 }
 
+/** The page with tags of ours, which are ASCII and may depend on what it has; the very same bytes where there is nothing to add. */
+export function withTags(page: Buffer, tagsOf: (head: HtmlHead) => string): Buffer {
+  if (page.length > TAGGED_PAGE_BYTES_MAX || isUtf16(page)) return page;
+  const head = readHead(page.toString('latin1'));
+  const tags = tagsOf(head);
+  if (tags === '') return page;
+  return Buffer.concat([page.subarray(0, head.insertAt), Buffer.from(tags, 'latin1'), page.subarray(head.insertAt)]);
+}
+
+/** For a quoted value. Pure ASCII, so that it reads the same in whatever encoding the page has. */
+export function escapeAttribute(text: string): string {
+  let escaped = '';
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    const isPlain = code >= 0x20 && code < 0x7f && !'&<>"\''.includes(character);
+    escaped += isPlain ? character : `&#${code};`;
+  }
+  return escaped;
+}
+
+function isUtf16(page: Buffer): boolean {
+  return page.length >= 2 && ((page[0] === 0xff && page[1] === 0xfe) || (page[0] === 0xfe && page[1] === 0xff));
+}
+
 /** `html`: the document as latin1 text, one character a byte. */
-export function readHead(html: string): HtmlHead {
+function readHead(html: string): HtmlHead {
   const text = html.slice(0, HEAD_CHARS_MAX);
   const metas = new Set<string>();
   let insertAt = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;

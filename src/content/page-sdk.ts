@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ArtifactId } from '../../protocol/ids.ts';
 
-export type SdkFile = 'sdk.js' | 'sdk.mjs' | 'sdk.d.ts' | 'sdk-doc.mjs' | 'sdk-yjs.mjs';
+export type SdkFile = 'sdk.js' | 'sdk.mjs' | 'sdk.d.ts' | 'sdk-doc.mjs' | 'sdk-yjs.mjs' | 'overlay.js';
 
 export interface SdkSite {
   /** Empty where the page itself says it. */
@@ -19,6 +19,7 @@ export const SDK_MIMES: Readonly<Record<SdkFile, string>> = {
   'sdk.d.ts': 'text/plain; charset=utf-8',
   'sdk-doc.mjs': 'text/javascript; charset=utf-8',
   'sdk-yjs.mjs': 'text/javascript; charset=utf-8',
+  'overlay.js': 'text/javascript; charset=utf-8',
 };
 
 export function isSdkFile(name: string): name is SdkFile {
@@ -29,13 +30,18 @@ export class PageSdk {
   /** A function of the site that answers `easel`. */
   readonly #core: string;
   /** The same for every page. */
-  readonly #files: Readonly<Record<'sdk.d.ts' | 'sdk-doc.mjs' | 'sdk-yjs.mjs', string>>;
+  readonly #files: Readonly<Record<Exclude<SdkFile, 'sdk.js' | 'sdk.mjs'>, string>>;
 
   /** `folder`: where the build has put it. */
   constructor(folder: string) {
     const read = (file: string) => readFileSync(join(folder, file), 'utf8');
     this.#core = read('sdk.core.js');
-    this.#files = { 'sdk.d.ts': read('sdk.d.ts'), 'sdk-doc.mjs': read('sdk-doc.mjs'), 'sdk-yjs.mjs': read('sdk-yjs.mjs') };
+    this.#files = {
+      'sdk.d.ts': read('sdk.d.ts'),
+      'sdk-doc.mjs': read('sdk-doc.mjs'),
+      'sdk-yjs.mjs': read('sdk-yjs.mjs'),
+      'overlay.js': read('overlay.js'),
+    };
   }
 
   text(file: SdkFile, site: SdkSite): string {
@@ -48,6 +54,7 @@ export class PageSdk {
       case 'sdk.d.ts':
       case 'sdk-doc.mjs':
       case 'sdk-yjs.mjs':
+      case 'overlay.js':
         return this.#files[file];
       default:
         return file satisfies never;

@@ -11,6 +11,7 @@ import { FileReplies } from './file-replies.ts';
 import { Grants } from './grants.ts';
 import { HotFiles } from './hot-files.ts';
 import { withLinkPreview } from './link-preview.ts';
+import { withOverlay } from './overlay.ts';
 import { isSdkFile, type PageSdk, SDK_MIMES, type SdkFile } from './page-sdk.ts';
 import { BAD_PATH, methodNotAllowed, NO_FILE, NO_PAGE, passwordForm, UNAVAILABLE } from './pages.ts';
 import { resolvePath } from './paths.ts';
@@ -184,11 +185,12 @@ export class ContentServer {
       case 'redirect':
         return redirect(resolution.permanent ? 308 : 302, resolution.location);
       case 'fallback':
-        return this.#files.reply(resolution.file, request, { status: resolution.found ? 200 : 404, audience, immutable: false });
+        return chain(this.#tagged(site, version, resolution.file), (page) =>
+          this.#files.reply(page, request, { status: resolution.found ? 200 : 404, audience, immutable: false }),
+        );
       case 'file': {
         const { file } = resolution;
         const view = { status: 200, audience, immutable: namesDigest(file, request.query) } as const;
-        if (file.path !== version.entrypoint) return this.#files.reply(file, request, view);
         return chain(this.#tagged(site, version, file), (page) =>
           this.#files.reply(page, request, { ...view, immutable: view.immutable && page === file }),
         );
@@ -209,18 +211,24 @@ export class ContentServer {
     return this.#files.reply(file, request, { status: 200, audience, immutable: false });
   }
 
-  /** The entry page with its link-preview tags; the file itself where there is nothing to add. */
-  #tagged(site: Site, version: SiteVersion, entry: SiteFile): ServedFile | Promise<ServedFile> {
-    const known = site.taggedEntries.get(version.id);
-    if (known) return known;
+  /** The page with the tags that we add: of link previews to the entry page, of the comment overlay to all. The file itself where there is nothing to add. */
+  #tagged(site: Site, version: SiteVersion, page: SiteFile): ServedFile | Promise<ServedFile> {
     const { title, description, imageUrl } = site.social;
-    if (!/^text\/html\b/i.test(entry.mime) || (title === null && description === null && imageUrl === null)) return entry;
+    const hasCard = page.path === version.entrypoint && (title !== null || description !== null || imageUrl !== null);
+    if ((!hasCard && site.overlay === null) || !/^text\/html\b/i.test(page.mime)) return page;
+    const name = `${version.id}/${page.path}`;
+    const known = site.taggedPages.get(name);
+    if (known) return known;
     const url = `${pageUrl(this.#config, site.slug)}/`;
-    const tag = (original: Buffer) => withLinkPreview(original, { name: site.name, social: site.social, url });
-    return chain(this.#hot.get(entry.sha256), (original) => {
-      const page = tag(original);
-      const file = page === original ? entry : this.#keep(page, entry.mime, async () => tag(await this.#hot.get(entry.sha256)));
-      site.taggedEntries.set(version.id, file);
+    const tag = (original: Buffer) => {
+      const carded = hasCard ? withLinkPreview(original, { name: site.name, social: site.social, url }) : original;
+      if (site.overlay === null) return carded;
+      return withOverlay(carded, { artifactId: site.artifactId, versionId: version.id, path: page.path }, site.overlay);
+    };
+    return chain(this.#hot.get(page.sha256), (original) => {
+      const tagged = tag(original);
+      const file = tagged === original ? page : this.#keep(tagged, page.mime, async () => tag(await this.#hot.get(page.sha256)));
+      site.taggedPages.set(name, file);
       return file;
     });
   }

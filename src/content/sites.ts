@@ -1,11 +1,13 @@
 /** What is served under a slug: the live artifact that holds it and the files of its versions, read once and kept. */
 import { LRUCache } from 'lru-cache';
+import type { CommentSettings } from '../../actors/comment-rules.ts';
 import type { ArtifactId, PreviewLinkId, VersionId } from '../../protocol/ids.ts';
 import type { Visibility } from '../../protocol/schemas/artifact.ts';
 import { slugSchema } from '../../protocol/schemas/common.ts';
 import { ReadCache } from '../cache.ts';
 import type { ArtifactNotices } from '../services/notices.ts';
 import type { Sql } from '../storage/sql.ts';
+import { type OverlayOptions, overlayOf } from './overlay.ts';
 
 export interface PreviewLink {
   readonly id: PreviewLinkId;
@@ -30,8 +32,10 @@ export interface Site {
   readonly liveVersionId: VersionId | null;
   /** Of this artifact only. Kept here so that they are forgotten together with the site whenever the artifact changes. */
   readonly previewLinks: LRUCache<PreviewLinkId, PreviewLink>;
-  /** The entry page with its link-preview tags, by version; the file itself where the page stays as it is. */
-  readonly taggedEntries: LRUCache<VersionId, ServedFile>;
+  /** What the comment overlay is told; null where pages are served without it. */
+  readonly overlay: OverlayOptions | null;
+  /** Pages with the tags that we add, by version and path; the file itself where the page stays as it is. */
+  readonly taggedPages: LRUCache<string, ServedFile>;
 }
 
 /** A content with its media type. */
@@ -60,8 +64,8 @@ export interface SiteVersion {
 const SITES_MAX = 2000;
 const VERSIONS_MAX = 256;
 const PREVIEW_LINKS_MAX = 32;
-// The live version and those behind preview links.
-const TAGGED_ENTRIES_MAX = 8;
+// The entries of the live version and of those behind preview links, and with the overlay whatever pages are looked at. Their bytes are elsewhere.
+const TAGGED_PAGES_MAX = 64;
 
 interface SiteRow {
   id: ArtifactId;
@@ -73,6 +77,7 @@ interface SiteRow {
   social_description: string | null;
   social_image_url: string | null;
   live_version_id: VersionId | null;
+  comment_config: Partial<CommentSettings> | null;
 }
 
 export class Sites {
@@ -126,8 +131,10 @@ export class Sites {
     // What no artifact can be called need not be asked for.
     if (!slugSchema.safeParse(slug).success) return null;
     const [row] = await this.#sql<SiteRow[]>`
-      select id, slug, name, visibility, password_hash, social_title, social_description, social_image_url, live_version_id
-      from artifact where slug = ${slug} and deleted_at_ms is null`;
+      select a.id, a.slug, a.name, a.visibility, a.password_hash, a.social_title, a.social_description, a.social_image_url,
+        a.live_version_id, c.config as comment_config
+      from artifact a left join comment_config c on c.artifact_id = a.id
+      where a.slug = ${slug} and a.deleted_at_ms is null`;
     if (!row) return null;
     return {
       artifactId: row.id,
@@ -138,7 +145,8 @@ export class Sites {
       social: { title: row.social_title, description: row.social_description, imageUrl: row.social_image_url },
       liveVersionId: row.live_version_id,
       previewLinks: new LRUCache({ max: PREVIEW_LINKS_MAX }),
-      taggedEntries: new LRUCache({ max: TAGGED_ENTRIES_MAX }),
+      overlay: overlayOf(row.comment_config),
+      taggedPages: new LRUCache({ max: TAGGED_PAGES_MAX }),
     };
   }
 

@@ -5,12 +5,12 @@ import type { ArtifactId, UserId } from '../../../protocol/ids.ts';
 import type { CommentSettingsUpdate } from '../../../protocol/schemas/comment.ts';
 import type { Call, Handlers } from '../../edge/call.ts';
 import { requireHead } from '../artifacts.ts';
-import type { Queries } from '../deps.ts';
+import type { Queries, ServiceDeps } from '../deps.ts';
 import type { Identities } from '../identities.ts';
 import { askComments, type CommentDeps } from './handlers.ts';
 import { readMembers, writerOf } from './person.ts';
 
-interface SettingsDeps extends CommentDeps {
+interface SettingsDeps extends CommentDeps, Pick<ServiceDeps, 'notices'> {
   readonly identities: Identities;
 }
 
@@ -22,11 +22,15 @@ export function commentSettingsHandlers(deps: SettingsDeps): Handlers<Ids> {
       askComments(deps, params.artifactId, ({ comments }) => {
         return { reply: 'ok', body: { success: true, data: presentSettings(comments.settings) } } as const;
       }),
-    'comments.putConfig': ({ params, body }) =>
-      askComments(deps, params.artifactId, ({ comments }) => {
-        const settings = comments.configure(named(body));
-        return { reply: 'ok', body: { success: true, data: presentSettings(settings) } } as const;
-      }),
+    'comments.putConfig': async ({ params: { artifactId }, body, head }) => {
+      try {
+        const settings = await askComments(deps, artifactId, ({ comments }) => comments.configure(named(body)));
+        return { reply: 'ok', body: { success: true, data: presentSettings(settings) } };
+      } finally {
+        // Its pages say how they are commented on. Also where it is not known whether it was committed.
+        deps.notices.emit({ artifactId, slugs: [requireHead(head).slug], kind: 'changed' });
+      }
+    },
     'comments.people': async (call) => {
       const writers = await askComments(deps, call.params.artifactId, ({ comments }) => {
         assertMayRead(comments.settings, call);

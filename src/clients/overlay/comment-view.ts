@@ -1,0 +1,164 @@
+/** One comment with what can be done to it. */
+import type { Comment } from '../page/wire.ts';
+import { Composer } from './composer.ts';
+import { button, h, icon, refill } from './element.ts';
+import { TEXT } from './strings.ts';
+import { busy, nameOf, timeAgo, type Ui } from './ui.ts';
+
+const EMOJI = ['👍', '❤️', '🎉', '😄', '🤔', '👀'];
+const FACE = 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM9 10v.01M15 10v.01M8.5 14.5c2 2.2 5 2.2 7 0';
+
+type State = 'shown' | 'choosing' | 'editing' | 'deleting';
+
+export class CommentView {
+  readonly element = h('div', { class: 'comment' });
+  readonly #ui: Ui;
+  #comment: Comment;
+  #state: State = 'shown';
+  #isFresh = false;
+
+  constructor(ui: Ui, comment: Comment) {
+    this.#ui = ui;
+    this.#comment = comment;
+  }
+
+  update(comment: Comment, isFresh: boolean): void {
+    this.#comment = comment;
+    this.#isFresh = isFresh;
+    // What somebody is typing is not taken away.
+    if (this.#state !== 'editing') this.#draw();
+  }
+
+  #become(state: State, focusKey: string): void {
+    this.#state = state;
+    this.#draw();
+    this.element.querySelector<HTMLElement>(`[data-key="${focusKey}"]`)?.focus();
+  }
+
+  #draw(): void {
+    refill(this.element, this.#head(), this.#state === 'editing' ? this.#editor() : this.#text(), this.#reactions(), this.#tools());
+    if (this.#state === 'editing') this.element.querySelector('textarea')?.focus();
+  }
+
+  #head(): HTMLElement {
+    const { visitor } = this.#ui;
+    const { authorType, createdAt, edited } = this.#comment;
+    const name = nameOf(this.#comment);
+    return h(
+      'div',
+      { class: 'head' },
+      h('span', { class: 'face', 'aria-hidden': 'true', 'data-tint': tint(name) }, [...name][0]?.toUpperCase() ?? ''),
+      h('b', { dir: 'auto' }, name),
+      visitor.isMine(this.#comment) && h('span', { class: 'tag' }, TEXT.you),
+      authorType === 'agent' && h('span', { class: 'tag' }, TEXT.agent),
+      this.#isFresh && h('span', { class: 'tag fresh' }, TEXT.fresh),
+      h('time', { datetime: createdAt, title: new Date(createdAt).toLocaleString() }, timeAgo(createdAt)),
+      edited && h('small', {}, TEXT.edited),
+    );
+  }
+
+  #text(): HTMLElement {
+    // People are mentioned as `@[name](id)`.
+    return h('p', { class: 'text', dir: 'auto' }, this.#comment.content.replace(/@\[([^\]\n]+)\]\([a-z_0-9]+\)/g, '@$1'));
+  }
+
+  #editor(): HTMLElement {
+    const leave = () => this.#become('shown', 'edit');
+    return new Composer({
+      label: TEXT.editLabel,
+      action: TEXT.save,
+      text: this.#comment.content,
+      submit: async ({ content }) => {
+        await this.#ui.edit(this.#comment, content);
+        leave();
+      },
+      cancel: leave,
+    }).element;
+  }
+
+  #reactions(): HTMLElement | false {
+    const { visitor } = this.#ui;
+    const chips = Object.entries(this.#comment.reactions).map(([emoji, { count, mine = false }]) => {
+      const name = TEXT.reaction(emoji, count, mine);
+      const words = `${emoji} ${count}`;
+      if (!visitor.isGuest) return h('span', { class: 'chip', role: 'img', 'aria-label': name }, words);
+      return this.#reactButton(emoji, words, { 'aria-label': name, 'aria-pressed': mine ? 'true' : 'false' });
+    });
+    const mayReact = visitor.isGuest || visitor.mayProve;
+    if (!mayReact && chips.length === 0) return false;
+    const isOpen = this.#state === 'choosing';
+    const toggle = () => {
+      if (visitor.isGuest) this.#become(isOpen ? 'shown' : 'choosing', 'react');
+      else this.#ui.signIn();
+    };
+    const more = button(
+      '',
+      toggle,
+      { class: 'chip add', 'aria-label': TEXT.react, 'aria-expanded': isOpen ? 'true' : 'false', 'data-key': 'react' },
+      icon(FACE),
+    );
+    const unused = EMOJI.filter((emoji) => this.#comment.reactions[emoji] === undefined);
+    const choice = isOpen ? unused.map((emoji) => this.#reactButton(emoji, emoji, { 'aria-label': TEXT.reactWith(emoji) })) : [];
+    return h('div', { class: 'row reactions', keydown: (event) => this.#leaveChoice(event) }, ...chips, mayReact && more, ...choice);
+  }
+
+  #leaveChoice(event: Event): void {
+    if ((event as KeyboardEvent).key !== 'Escape' || this.#state !== 'choosing') return;
+    event.stopPropagation();
+    this.#become('shown', 'react');
+  }
+
+  #reactButton(emoji: string, words: string, more: Readonly<Record<string, string>>): HTMLElement {
+    const react = async () => {
+      await this.#ui.react(this.#comment, emoji);
+      if (this.#state === 'choosing') this.#become('shown', 'react');
+    };
+    const chip = button(words, () => busy(chip, react, (error) => this.#ui.fail(error)), {
+      class: 'chip',
+      'data-key': `react ${emoji}`,
+      ...more,
+    });
+    return chip;
+  }
+
+  #tools(): HTMLElement | false {
+    if (this.#state === 'editing' || !this.#ui.visitor.isAuthor(this.#comment)) return false;
+    if (this.#state === 'deleting') {
+      const sure = button(
+        TEXT.deleteYes,
+        () =>
+          busy(
+            sure,
+            () => this.#ui.remove(this.#comment),
+            (error) => this.#ui.fail(error),
+          ),
+        {
+          class: 'plain danger',
+          'data-key': 'sure',
+        },
+      );
+      return h(
+        'div',
+        { class: 'row', role: 'group', 'aria-label': TEXT.deleteSure },
+        h('span', {}, TEXT.deleteSure),
+        sure,
+        button(TEXT.cancel, () => this.#become('shown', 'delete'), { class: 'plain' }),
+      );
+    }
+    return h(
+      'div',
+      { class: 'row' },
+      button(TEXT.edit, () => this.#become('editing', ''), { class: 'plain', 'data-key': 'edit' }),
+      button(TEXT.delete, () => this.#become('deleting', 'sure'), { class: 'plain', 'data-key': 'delete' }),
+    );
+  }
+}
+
+const TINTS = 6;
+
+/** The same colour for the same name. */
+function tint(name: string): number {
+  let sum = 0;
+  for (const character of name) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 9973;
+  return sum % TINTS;
+}
