@@ -128,26 +128,49 @@ describe.each(databaseKinds())('by filter: %s', (database) => {
   });
 
   it('[pieces] changes and deletes more rows than one commit takes, and others are let in between', async () => {
-    const { artifactId, owner } = tables;
+    const artifactId = tables.artifactId as ArtifactId;
     for (let i = 0; i < 2; i += 1) await tables.ok('POST', '/t', numbers(450));
+    const batches: string[][] = [];
+    let other: unknown;
+    easel.runtime.onCommitted((id, changes) => {
+      if (id !== artifactId) return;
+      batches.push(changes.map(({ kind }) => kind));
+      if (batches.length === 1) other = easel.runtime.ask(id, ({ json }) => json.put('k', '1', {}));
+    });
+    expect(await tables.ok('PATCH', '/t', { filter: {}, changes: { seen: true } })).toEqual({ updated: 900 });
+    await other;
+    const pieces = batches.map((kinds) => kinds.filter((kind) => kind === 'row.put').length);
+    expect(pieces.filter((rows) => rows > 0)).toEqual(Array.from({ length: 9 }, () => 100));
+    // It went in with the second piece, or before it.
+    expect(batches.findIndex((kinds) => kinds.includes('json.put'))).toBe(1);
+    expect((await tables.stored('t')).every(({ seen }) => seen)).toBe(true);
+    expect(await tables.ok('DELETE', '/t', { filter: { n: { $gte: 10 } } })).toEqual({ deleted: 880 });
+    expect(await tables.ok('GET', '')).toEqual({ tables: [{ name: 't', rowCount: 20 }] });
+    expect(Math.max(...batches.map((kinds) => kinds.length))).toBeLessThanOrEqual(101);
+  });
+
+  it('[pieces] are small where rows are large, and too many bytes are refused as a whole', async () => {
+    const { artifactId } = tables;
+    await tables.ok('POST', '/t', {});
+    await easel.runtime.discard(artifactId as ArtifactId);
+    await easel.sql`
+      insert into table_row (artifact_id, table_name, row_id, data, created_seq, seq, created_at_ms, updated_at_ms)
+      select ${artifactId}, 't', 'row_' || lpad(i::text, 24, 'a'), jsonb_build_object('n', i, 'text', repeat('x', 90000)), i, i, 0, 0
+      from generate_series(10, 209) i`;
+    await easel.sql`update artifact set seq = 1000 where id = ${artifactId}`;
+    await easel.sql`update data_table set row_count = 201 where artifact_id = ${artifactId}`;
     const batches: number[] = [];
     easel.runtime.onCommitted((id, changes) => {
       if (id === artifactId) batches.push(changes.length);
     });
-    const changed = tables.ok('PATCH', '/t', { filter: {}, changes: { seen: true } });
-    const last = changed.then(() => 'changed');
-    // Of another table: it is committed before the last piece.
-    const other = easel
-      .fetch(`/v1/data/${artifactId}/json/k`, { ...patch({ x: 1 }), method: 'PUT', token: owner.token })
-      .then(() => 'other');
-    expect(await Promise.race([last, other])).toBe('other');
-    expect(await changed).toEqual({ updated: 900 });
-    expect(Math.max(...batches)).toBeLessThanOrEqual(101);
-    expect(batches.length).toBeGreaterThanOrEqual(9);
-    expect((await tables.stored('t')).every(({ seen }) => seen)).toBe(true);
-    expect(await tables.ok('DELETE', '/t', { filter: { n: { $gte: 10 } } })).toEqual({ deleted: 880 });
-    expect(await tables.ok('GET', '')).toEqual({ tables: [{ name: 't', rowCount: 20 }] });
-    expect(Math.max(...batches)).toBeLessThanOrEqual(101);
+    expect(await tables.refused('PATCH', '/t', { filter: { n: { $gte: 0 } }, changes: { x: 1 } })).toEqual([
+      400,
+      'TOO_MANY_ROWS',
+      'filter',
+    ]);
+    expect(await tables.ok('PATCH', '/t', { filter: { n: { $lt: 60 } }, changes: { x: 1 } })).toEqual({ updated: 50 });
+    expect(batches).toEqual([11, 11, 11, 11, 6]);
+    expect((await tables.stored('t')).filter(({ x }) => x === 1).map(({ n }) => n)).toEqual(Array.from({ length: 50 }, (_, at) => 10 + at));
   });
 
   it('[pieces] ends with 503 where the table is not the same any more after the first ones, and those stay', async () => {
