@@ -1,5 +1,5 @@
 /** A headless browser and pages that remember everything that went wrong in them. */
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { services } from '../support/services.ts';
 
 export async function launchBrowser(): Promise<Browser> {
@@ -23,8 +23,8 @@ export interface Visit {
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 
 /** A fresh browser profile. What a page asks of other hosts is answered here, so that a test needs no network. */
-export async function visit(browser: Browser, origin: string): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 750 } });
+export async function visit(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 750 }, ...options });
   const page = await context.newPage();
   const troubles: string[] = [];
   const answered = new Map<string, number>();

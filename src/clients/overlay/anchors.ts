@@ -14,7 +14,7 @@ export class Anchors {
   /** `changed`: passages were found or lost since `watch` was called last. */
   constructor(changed: () => void) {
     this.#changed = changed;
-    new MutationObserver(() => this.#later()).observe(document.documentElement, { childList: true, characterData: true, subtree: true });
+    new MutationObserver(() => this.#later()).observe(document, { childList: true, characterData: true, subtree: true });
   }
 
   /** The comments whose passages are wanted from now on. */
@@ -40,12 +40,12 @@ export class Anchors {
 
   /** Where something is that is being commented on. */
   find({ quote, position }: Passage): Range | undefined {
-    return new PageText(document.body).find(quote, position.start);
+    return new PageText(bodyOf()).find(quote, position.start);
   }
 
   /** What is selected. */
   passage(range: Range): Passage | undefined {
-    return new PageText(document.body).passage(range);
+    return new PageText(bodyOf()).passage(range);
   }
 
   #later(): void {
@@ -64,7 +64,7 @@ export class Anchors {
     for (const { id, quote, position } of this.#comments) {
       const known = this.#ranges.get(id);
       if (quote === null || (known !== undefined && squashed(known.toString()) === squashed(quote.exact))) continue;
-      text ??= new PageText(document.body);
+      text ??= new PageText(bodyOf());
       const start = position?.start;
       const found = text.find(quote, typeof start === 'number' ? start : 0);
       isOther ||= found !== undefined || known !== undefined;
@@ -73,4 +73,9 @@ export class Anchors {
     }
     return isOther;
   }
+}
+
+/** A page that replaces itself may have none for a while. */
+function bodyOf(): Element {
+  return document.body ?? document.documentElement;
 }

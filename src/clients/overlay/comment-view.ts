@@ -16,6 +16,8 @@ export class CommentView {
   #comment: Comment;
   #state: State = 'shown';
   #isFresh = false;
+  /** What else than the comment decides how it is shown; empty before it was. */
+  #look = '';
 
   constructor(ui: Ui, comment: Comment) {
     this.#ui = ui;
@@ -23,10 +25,14 @@ export class CommentView {
   }
 
   update(comment: Comment, isFresh: boolean): void {
+    const { visitor } = this.#ui;
+    const look = `${isFresh} ${visitor.isGuest} ${visitor.mayProve} ${timeAgo(comment.createdAt)}`;
+    const isOther = comment !== this.#comment || look !== this.#look;
     this.#comment = comment;
     this.#isFresh = isFresh;
+    this.#look = look;
     // What somebody is typing is not taken away.
-    if (this.#state !== 'editing') this.#draw();
+    if (isOther && this.#state !== 'editing') this.#draw();
   }
 
   #become(state: State, focusKey: string): void {
@@ -36,7 +42,7 @@ export class CommentView {
   }
 
   #draw(): void {
-    refill(this.element, this.#head(), this.#state === 'editing' ? this.#editor() : this.#text(), this.#reactions(), this.#tools());
+    refill(this.element, this.#head(), this.#state === 'editing' ? this.#editor() : this.#text(), this.#under());
     if (this.#state === 'editing') this.element.querySelector('textarea')?.focus();
   }
 
@@ -76,7 +82,12 @@ export class CommentView {
     }).element;
   }
 
-  #reactions(): HTMLElement | false {
+  #under(): HTMLElement | false {
+    const parts = [...this.#reactions(), ...(this.#state === 'editing' ? [] : this.#tools())];
+    return parts.length > 0 && h('div', { class: 'row', keydown: (event) => this.#leaveChoice(event) }, ...parts);
+  }
+
+  #reactions(): HTMLElement[] {
     const { visitor } = this.#ui;
     const chips = Object.entries(this.#comment.reactions).map(([emoji, { count, mine = false }]) => {
       const name = TEXT.reaction(emoji, count, mine);
@@ -85,7 +96,7 @@ export class CommentView {
       return this.#reactButton(emoji, words, { 'aria-label': name, 'aria-pressed': mine ? 'true' : 'false' });
     });
     const mayReact = visitor.isGuest || visitor.mayProve;
-    if (!mayReact && chips.length === 0) return false;
+    if (!mayReact) return chips;
     const isOpen = this.#state === 'choosing';
     const toggle = () => {
       if (visitor.isGuest) this.#become(isOpen ? 'shown' : 'choosing', 'react');
@@ -99,7 +110,7 @@ export class CommentView {
     );
     const unused = EMOJI.filter((emoji) => this.#comment.reactions[emoji] === undefined);
     const choice = isOpen ? unused.map((emoji) => this.#reactButton(emoji, emoji, { 'aria-label': TEXT.reactWith(emoji) })) : [];
-    return h('div', { class: 'row reactions', keydown: (event) => this.#leaveChoice(event) }, ...chips, mayReact && more, ...choice);
+    return [...chips, more, ...choice];
   }
 
   #leaveChoice(event: Event): void {
@@ -121,36 +132,20 @@ export class CommentView {
     return chip;
   }
 
-  #tools(): HTMLElement | false {
-    if (this.#state === 'editing' || !this.#ui.visitor.isAuthor(this.#comment)) return false;
-    if (this.#state === 'deleting') {
-      const sure = button(
-        TEXT.deleteYes,
-        () =>
-          busy(
-            sure,
-            () => this.#ui.remove(this.#comment),
-            (error) => this.#ui.fail(error),
-          ),
-        {
-          class: 'plain danger',
-          'data-key': 'sure',
-        },
-      );
-      return h(
-        'div',
-        { class: 'row', role: 'group', 'aria-label': TEXT.deleteSure },
-        h('span', {}, TEXT.deleteSure),
-        sure,
-        button(TEXT.cancel, () => this.#become('shown', 'delete'), { class: 'plain' }),
-      );
+  #tools(): HTMLElement[] {
+    if (!this.#ui.visitor.isAuthor(this.#comment) || this.#state === 'choosing') return [];
+    if (this.#state !== 'deleting') {
+      return [
+        button(TEXT.edit, () => this.#become('editing', ''), { class: 'plain', 'data-key': 'edit' }),
+        button(TEXT.delete, () => this.#become('deleting', 'sure'), { class: 'plain', 'data-key': 'delete' }),
+      ];
     }
-    return h(
-      'div',
-      { class: 'row' },
-      button(TEXT.edit, () => this.#become('editing', ''), { class: 'plain', 'data-key': 'edit' }),
-      button(TEXT.delete, () => this.#become('deleting', 'sure'), { class: 'plain', 'data-key': 'delete' }),
-    );
+    const remove = () => this.#ui.remove(this.#comment);
+    const sure = button(TEXT.deleteYes, () => busy(sure, remove, (error) => this.#ui.fail(error)), {
+      class: 'plain danger',
+      'data-key': 'sure',
+    });
+    return [sure, button(TEXT.cancel, () => this.#become('shown', 'delete'), { class: 'plain' })];
   }
 }
 

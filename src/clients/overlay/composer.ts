@@ -48,7 +48,6 @@ export class Composer {
       'form',
       {
         class: 'composer',
-        'aria-label': label,
         novalidate: true,
         submit: (event) => this.#submit(event),
         keydown: (event) => this.#key(event),

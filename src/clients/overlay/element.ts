@@ -51,7 +51,8 @@ export function refill(element: HTMLElement, ...children: readonly Child[]): voi
 /** Puts these elements into the parent, in this order, and moves as few as possible. */
 export function arrange(parent: Element, wanted: readonly HTMLElement[]): void {
   const held = focused(parent);
-  for (const child of [...parent.children]) if (!wanted.includes(child as HTMLElement)) child.remove();
+  const kept = new Set<Element>(wanted);
+  for (const child of [...parent.children]) if (!kept.has(child)) child.remove();
   wanted.forEach((element, at) => {
     const there = parent.children[at];
     if (there !== element) parent.insertBefore(element, there ?? null);

@@ -7,7 +7,7 @@ export interface Marks {
 const ALL = 'easel-comment';
 const CURRENT = 'easel-comment-current';
 /** Underlined too, for whom the colours are alike. */
-const STYLE = `::highlight(${ALL}){background-color:rgb(255 205 40/.32);text-decoration:underline 2px rgb(196 132 0)}::highlight(${CURRENT}){background-color:rgb(255 180 0/.6);text-decoration:underline 3px rgb(176 96 0)}`;
+const STYLE = `::highlight(${ALL}){background-color:rgb(255 205 40/.24);text-decoration:underline 2px rgb(196 132 0)}::highlight(${CURRENT}){background-color:rgb(255 180 0/.42);text-decoration:underline 3px rgb(176 96 0)}`;
 
 /** `layer`: of the overlay, as large as the window. */
 export function marksOf(layer: HTMLElement): Marks {

@@ -1,15 +1,12 @@
 /** The comments of a page on the page itself: what is told by the server, what visitors do, and where it is shown. */
 import type * as api from '../page/api.ts';
 import type { PageSurroundings } from '../page/browser.ts';
-import { ArtifactChannel } from '../page/channel.ts';
-import { commentsOf, guestOf } from '../page/comments.ts';
-import { Connection } from '../page/connection.ts';
-import { Transport } from '../page/transport.ts';
 import type { Comment } from '../page/wire.ts';
 import { Anchors } from './anchors.ts';
 import { Conversation, type Thread } from './conversation.ts';
 import { button, focused, h, icon } from './element.ts';
 import { Host } from './host.ts';
+import { liveComments } from './live.ts';
 import { type Marks, marksOf } from './marks.ts';
 import type { Passage } from './page-text.ts';
 import { Panel } from './panel.ts';
@@ -36,7 +33,7 @@ export class Overlay implements Ui {
   readonly #comments: api.Comments;
   readonly #conversation = new Conversation();
   readonly #host = new Host();
-  readonly #anchors = new Anchors(() => this.#draw());
+  readonly #anchors = new Anchors(() => this.#drawSoon());
   readonly #marks: Marks;
   readonly #panel: Panel;
   readonly #picker: Picker;
@@ -50,6 +47,7 @@ export class Overlay implements Ui {
   #state: 'loading' | 'ready' | 'refused' = 'loading';
   #isOffline = false;
   #isPolling = false;
+  #isDrawing = false;
   /** What was not written later was read before the panel was opened. */
   #freshAfter = '';
   #current: string | undefined;
@@ -60,20 +58,9 @@ export class Overlay implements Ui {
   constructor(site: OverlaySite, around: PageSurroundings) {
     this.#site = site;
     this.#around = around;
-    const guest = guestOf(site.artifactId, around);
-    const failed = () => undefined;
-    const transport = new Transport(site, around, failed);
-    const channel = new ArtifactChannel({
-      around,
-      connect: (user) => new Connection(transport, around, user),
-      token: () => guest.token,
-      became: (state) => this.#became(state),
-      // What is wrong shows in the state.
-      failed,
-      retries: (error) => guest.isOver(error),
-    });
-    this.#comments = commentsOf({ transport, channel, around, guest, failed });
-    this.visitor = new Visitor({ site, keeper: around, guest, comments: this.#comments });
+    const { comments, guest } = liveComments(site, around, (state) => this.#became(state));
+    this.#comments = comments;
+    this.visitor = new Visitor({ site, keeper: around, guest, comments });
     const layer = h('div', { class: 'layer', 'aria-hidden': 'true' });
     this.#marks = marksOf(layer);
     this.#panel = new Panel({
@@ -174,8 +161,8 @@ export class Overlay implements Ui {
   }
 
   fail(error: unknown): void {
-    this.#toast.textContent = messageOf(error);
     this.#toast.hidden = false;
+    this.#toast.textContent = messageOf(error);
     clearTimeout(this.#toastTimer);
     this.#toastTimer = setTimeout(() => {
       this.#toast.hidden = true;
@@ -216,7 +203,7 @@ export class Overlay implements Ui {
         this.say(TEXT.said.newBy(nameOf(change.comment)));
       if (isFirst) queueMicrotask(() => this.#openAddressed());
     }
-    this.#draw();
+    this.#drawSoon();
   }
 
   #became(state: api.ConnectionState): void {
@@ -274,6 +261,8 @@ export class Overlay implements Ui {
   #close(): void {
     this.#panel.element.hidden = true;
     this.#panel.showInstead(undefined);
+    // Given up before it could be written.
+    if (!this.visitor.mayWrite) this.#composing = undefined;
     this.#draw();
     (this.#pageFocus?.isConnected ? this.#pageFocus : this.#launcher).focus();
   }
@@ -342,6 +331,16 @@ export class Overlay implements Ui {
     if (root.resolved) return { ...known, section: 'resolved' };
     if (!isOnPage(root.contextId, this.#site.page)) return { ...known, section: 'elsewhere' };
     return { ...known, section: root.outdated && !isFound ? 'lost' : 'here' };
+  }
+
+  /** Once for everything that comes at once. */
+  #drawSoon(): void {
+    if (this.#isDrawing) return;
+    this.#isDrawing = true;
+    requestAnimationFrame(() => {
+      this.#isDrawing = false;
+      this.#draw();
+    });
   }
 
   #draw(): void {

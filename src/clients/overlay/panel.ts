@@ -39,7 +39,7 @@ export class Panel {
   readonly #note = h('p', { class: 'note', role: 'status' });
   readonly #new = h('div', { class: 'new' });
   readonly #body = h('div', { class: 'body' });
-  readonly #foot = h('footer');
+  readonly #foot = h('div', { class: 'footer' });
   readonly #sections = new Map<Place['section'], Section>();
   readonly #views = new Map<string, ThreadView>();
   #composer: { readonly part: Composer; readonly passage: Passage | undefined } | undefined;
@@ -53,7 +53,7 @@ export class Panel {
     this.element = h(
       'div',
       { class: 'panel', role: 'dialog', 'aria-labelledby': 'title', id: 'panel', hidden: true },
-      h('header', {}, this.#title, cross),
+      h('div', { class: 'header' }, this.#title, cross),
       this.#body,
       this.#foot,
     );

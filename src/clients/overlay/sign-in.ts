@@ -32,7 +32,7 @@ export class SignIn {
 
   #ask(): void {
     this.#show(
-      TEXT.guestsMay,
+      TEXT.guestsWhy,
       [h('label', {}, TEXT.email, this.#email), h('label', {}, TEXT.yourName, this.#name)],
       TEXT.sendCode,
       async () => {
@@ -73,7 +73,7 @@ export class SignIn {
     };
     const form = h(
       'form',
-      { class: 'composer', 'aria-label': TEXT.signIn, novalidate: true, submit },
+      { class: 'composer', novalidate: true, submit },
       h('p', { role: 'status' }, text),
       ...fields,
       this.#problem,

@@ -9,8 +9,8 @@ export const STYLE = `
 [hidden]{display:none!important}
 .all>*{pointer-events:auto}
 .layer{position:absolute;inset:0;overflow:hidden;pointer-events:none}
-.mark{position:absolute;background:rgb(255 205 40/.32);border-bottom:2px solid #c48400}
-.mark.current{background:rgb(255 180 0/.5);border-bottom-width:3px}
+.mark{position:absolute;background:rgb(255 205 40/.24);border-bottom:2px solid #c48400}
+.mark.current{background:rgb(255 180 0/.42);border-bottom-width:3px}
 .sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 h2,h3,p,ul,dl,dd,blockquote{margin:0;padding:0}
 ul{list-style:none}
@@ -33,9 +33,9 @@ svg{width:20px;height:20px;fill:none;stroke:currentColor;stroke-width:2;stroke-l
 .pick{border-radius:18px;min-height:36px;padding:4px 14px 4px 10px}
 .backdrop{position:absolute;inset:0;background:rgb(0 0 0/.45)}
 .panel{position:absolute;inset-block:16px;inset-inline-end:16px;width:372px;display:flex;flex-direction:column;background:var(--paper);border:1px solid var(--line);border-radius:14px;box-shadow:0 12px 40px rgb(0 0 0/.28);overflow:hidden}
-header,footer{display:flex;align-items:center;gap:8px;padding:8px 8px 8px 16px}
-header{border-bottom:1px solid var(--line)}
-footer{border-top:1px solid var(--line);font-size:14px;color:var(--dim);flex-wrap:wrap;padding-block:4px}
+.header,.footer{display:flex;align-items:center;gap:8px;padding:8px 8px 8px 16px}
+.header{border-bottom:1px solid var(--line)}
+.footer{border-top:1px solid var(--line);font-size:14px;color:var(--dim);flex-wrap:wrap;padding-block:4px}
 h2{font-size:17px;font-weight:650;flex:1;outline-offset:4px;border-radius:4px}
 .plain.close{color:var(--dim)}
 .body,.sign-in{flex:1;overflow-y:auto;overscroll-behavior:contain;padding:12px 16px}
@@ -64,9 +64,9 @@ button.quote:hover{background:none;color:var(--ink)}
 .text{white-space:pre-wrap;overflow-wrap:anywhere;padding-top:4px}
 .row{display:flex;flex-wrap:wrap;align-items:center;gap:6px}
 .row.end{justify-content:flex-end}
-.reactions{padding-top:8px}
-.comment>.row:last-child:not(.reactions),.foot{margin-inline-start:-8px;padding-top:4px;font-size:14px}
-.foot .composer{margin-inline-start:8px;padding-top:6px}
+.comment>.row{padding-top:6px;font-size:14px}
+.foot{margin:4px 0 -6px -8px}
+.foot .composer{margin:6px 0 6px 8px}
 .chip{display:inline-flex;align-items:center;border:1px solid var(--line);border-radius:16px;padding:2px 9px;min-height:28px;font-size:14px;background:none}
 .chip[aria-pressed=true]{background:var(--tint);border-color:var(--main)}
 .chip.add{color:var(--dim);padding:2px 6px}

@@ -23,6 +23,8 @@ export class ThreadView {
   readonly #comments = new Map<string, CommentView>();
   #thread: Thread;
   #composer: Composer | undefined;
+  /** What decides how everything but the comments is shown. */
+  #look = '';
 
   constructor(ui: Ui, thread: Thread) {
     this.#ui = ui;
@@ -40,7 +42,6 @@ export class ThreadView {
   update(thread: Thread, place: Place, isFresh: (id: string) => boolean): void {
     this.#thread = thread;
     this.element.classList.toggle('current', place.isCurrent);
-    this.#drawAbout(place);
     const comments = [thread.root, ...thread.replies];
     const views = comments.map((comment) => {
       const view = this.#comments.get(comment.id) ?? new CommentView(this.#ui, comment);
@@ -52,7 +53,13 @@ export class ThreadView {
     const wanted = new Set(comments.map(({ id }) => id));
     for (const id of this.#comments.keys()) if (!wanted.has(id)) this.#comments.delete(id);
     arrange(this.#list, views);
-    this.#drawFoot();
+    const { visitor } = this.#ui;
+    const look = [thread.root.seq, place.section, place.isFound, visitor.isGuest, visitor.mayWrite].join();
+    if (look !== this.#look) {
+      this.#look = look;
+      this.#drawAbout(place);
+      this.#drawFoot();
+    }
     this.#composer?.update();
   }
 

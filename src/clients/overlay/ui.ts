@@ -56,9 +56,12 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
+// Dear to make.
+let format: Intl.RelativeTimeFormat | undefined;
+
 export function timeAgo(iso: string): string {
   const seconds = (Date.parse(iso) - Date.now()) / 1000;
-  const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+  format ??= new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
   for (const [unit, size] of UNITS) if (Math.abs(seconds) >= size) return format.format(Math.trunc(seconds / size), unit);
   return format.format(0, 'second');
 }
