@@ -1,10 +1,13 @@
-/** The typed client: every endpoint of the table, callable by its operation id. Runs in Node 20 and in browsers. */
+/** The typed client: every endpoint of the table but WebSockets, callable by its operation id. Runs in Node 20 and in browsers. */
 
 import type { z } from 'zod';
 import type { BodyIn, BodySpec, Endpoint, ParamsIn, QueryIn, QueryOf, ReplyBody, ReplyKey } from '../../protocol/endpoint.ts';
 import { errorBody } from '../../protocol/schemas/common.ts';
-import { type EndpointId, type Endpoints, endpoints } from '../../protocol/table.ts';
+import { type EndpointId, type Endpoints, endpoints, type SocketEndpointId } from '../../protocol/table.ts';
 import { waitFor } from './wait.ts';
+
+/** A WebSocket answers no call. */
+type CallId = Exclude<EndpointId, SocketEndpointId>;
 
 type NothingNeeded = Record<never, never>;
 
@@ -43,8 +46,8 @@ interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Input<I extends EndpointId> = ParamsPart<Endpoints[I]> & QueryPart<Endpoints[I]> & BodyPart<Endpoints[I]> & CallOptions;
-type Arguments<I extends EndpointId> = NothingNeeded extends Input<I> ? [input?: Input<I>] : [input: Input<I>];
+type Input<I extends CallId> = ParamsPart<Endpoints[I]> & QueryPart<Endpoints[I]> & BodyPart<Endpoints[I]> & CallOptions;
+type Arguments<I extends CallId> = NothingNeeded extends Input<I> ? [input?: Input<I>] : [input: Input<I>];
 
 type ClientBody<E extends Endpoint, K extends ReplyKey<E>> = E['replies'][K] extends { media: string } ? Uint8Array : ReplyBody<E, K>;
 type ClientReply<E extends Endpoint> = {
@@ -52,7 +55,7 @@ type ClientReply<E extends Endpoint> = {
 }[ReplyKey<E>];
 
 /** What a call answers: one of the replies that the table declares. A `media` reply is bytes. */
-type Reply<I extends EndpointId> = ClientReply<Endpoints[I]>;
+type Reply<I extends CallId> = ClientReply<Endpoints[I]>;
 interface NotModified {
   readonly status: 304;
   readonly body: undefined;
@@ -62,9 +65,9 @@ interface NotModified {
 export interface Client {
   readonly baseUrl: string;
   /** Throws `ApiError` for an error answer, `NetworkError` where none came, `InvalidInput` where the input makes no URL. */
-  call<I extends EndpointId>(id: I, ...input: Arguments<I>): Promise<Reply<I>>;
+  call<I extends CallId>(id: I, ...input: Arguments<I>): Promise<Reply<I>>;
   /** A GET that answers 304 while the resource still carries `etag` (with its quotes). */
-  callIfChanged<I extends EndpointId>(id: I, etag: string, ...input: Arguments<I>): Promise<Reply<I> | NotModified>;
+  callIfChanged<I extends CallId>(id: I, etag: string, ...input: Arguments<I>): Promise<Reply<I> | NotModified>;
 }
 
 export interface ClientOptions {
@@ -266,7 +269,7 @@ export function createClient(options: ClientOptions): Client {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const { fetch: send = fetch, retriesMax = RETRIES_MAX, waitMsMax = WAIT_MS_MAX, wait = waitFor, random = Math.random } = options;
 
-  async function run(id: EndpointId, input: LooseInput, etag?: string): Promise<LooseReply> {
+  async function run(id: CallId, input: LooseInput, etag?: string): Promise<LooseReply> {
     const prepared = prepare(baseUrl, options.token, endpoints[id], input, etag);
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -282,7 +285,7 @@ export function createClient(options: ClientOptions): Client {
   // The table gives the types outside; inside, one loose shape serves every endpoint.
   return {
     baseUrl,
-    call: ((id: EndpointId, input: LooseInput = {}) => run(id, input)) as Client['call'],
-    callIfChanged: ((id: EndpointId, etag: string, input: LooseInput = {}) => run(id, input, etag)) as Client['callIfChanged'],
+    call: ((id: CallId, input: LooseInput = {}) => run(id, input)) as Client['call'],
+    callIfChanged: ((id: CallId, etag: string, input: LooseInput = {}) => run(id, input, etag)) as Client['callIfChanged'],
   };
 }

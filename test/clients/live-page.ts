@@ -19,6 +19,8 @@ export interface LivePage {
   doc(name: string): Promise<Doc>;
   /** Cuts what is open off. */
   cut(): void;
+  /** The same, and nothing is opened again before the function that it answers is called. */
+  away(): () => void;
 }
 
 const WATCH_MS = 10_000;
@@ -27,9 +29,15 @@ export function livePage(site: EaselOptions, around: Partial<PageSurroundings> =
   const sockets: WebSocket[] = [];
   const kept = new Map<string, string>();
   const over = new AbortController();
+  let here = Promise.resolve();
   const easel = createEasel(site, {
     fetch,
-    wait: (ms, signal) => waitFor(ms < WATCH_MS ? 10 : ms, AbortSignal.any([over.signal, ...(signal === undefined ? [] : [signal])])),
+    wait: async (ms, signal) => {
+      const either = AbortSignal.any([over.signal, ...(signal === undefined ? [] : [signal])]);
+      if (ms >= WATCH_MS) return waitFor(ms, either);
+      await waitFor(10, either);
+      return here;
+    },
     random: Math.random,
     openStream: undefined,
     openSocket: (url) => {
@@ -61,6 +69,14 @@ export function livePage(site: EaselOptions, around: Partial<PageSurroundings> =
     sockets,
     kept,
     cut,
+    away: () => {
+      let back: () => void = () => undefined;
+      here = new Promise((resolve) => {
+        back = resolve;
+      });
+      cut();
+      return back;
+    },
     doc: async (name) => {
       const doc = await easel.doc<typeof Y>(name);
       docs.add(doc);

@@ -77,10 +77,13 @@ describe('a shared document', () => {
     expect(a.hasUnsaved).toBe(true);
     await a.saved();
     await has(b, 'early ');
-    one.cut();
+    const back = one.away();
     await docUntil(a, () => a.state !== 'live');
     write(a, 'away');
     write(b, 'there ');
+    await b.saved();
+    expect([a.hasUnsaved, textOf(a)]).toEqual([true, 'early away']);
+    back();
     await a.saved();
     await Promise.all([docUntil(a, () => textOf(a).includes('there')), docUntil(b, () => textOf(b).includes('away'))]);
     expect([textOf(a), a.state, one.sockets.length]).toEqual([textOf(b), 'live', 2]);

@@ -58,7 +58,7 @@ export class ArtifactChannel implements api.Channel {
     this.#deps = deps;
     this.#connection = deps.connect({
       path: '/channels',
-      query: () => ({ token: deps.token() }),
+      token: deps.token,
       probe: '{"type":"ping"}',
       opened: () => undefined,
       heard: (data) => this.#heard(JSON.parse(String(data))),

@@ -25,8 +25,8 @@ export interface ConnectionSurroundings extends Surroundings {
 export interface ConnectionUser {
   /** Below the artifact's data. */
   readonly path: string;
-  /** Of the address, made anew for every opening. */
-  readonly query: () => Readonly<Record<string, string | undefined>>;
+  /** For the address: a WebSocket of a browser cannot send headers. Absent where it is said in frames. */
+  readonly token?: () => string | undefined;
   /** What the server answers at once, whatever else is going on. */
   readonly probe: string | Uint8Array;
   readonly opened: () => void;
@@ -96,7 +96,7 @@ export class Connection {
     this.#tries += 1;
     let socket: PageSocket;
     try {
-      socket = this.#around.openSocket(this.#transport.url(this.#user.path, this.#user.query()));
+      socket = this.#around.openSocket(this.#transport.url(this.#user.path, { token: this.#user.token?.() }));
     } catch (error) {
       // The policy of the page forbids it, or nobody said whose data are meant.
       this.#refuse(error instanceof EaselError ? error : new EaselError({ code: 'FORBIDDEN', status: 0, message: String(error) }, error));
@@ -170,7 +170,7 @@ export class Connection {
       this.#refuse(refusal);
       return;
     }
-    const waitMs = Math.min(WAIT_MS_FIRST * 2 ** (this.#tries - 1), WAIT_MS_MAX);
+    const waitMs = Math.min(WAIT_MS_FIRST * 2 ** Math.max(this.#tries - 1, 0), WAIT_MS_MAX);
     // Everybody who was cut off in the same second should not come back in the same one.
     await this.#pause(waitMs * (0.5 + this.#around.random()), signal);
     if (!signal.aborted) this.#connect();
@@ -178,7 +178,7 @@ export class Connection {
 
   async #refusal(signal: AbortSignal): Promise<EaselError | undefined> {
     try {
-      await this.#transport.call({ method: 'GET', path: this.#user.path, once: true, signal });
+      await this.#transport.call({ method: 'GET', path: this.#user.path, token: this.#user.token?.(), once: true, signal });
     } catch (error) {
       // 426: it is let in, only not like this.
       if (error instanceof EaselError && error.status !== 426 && isFinalError(error)) return error;

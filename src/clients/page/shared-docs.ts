@@ -26,7 +26,6 @@ export function openRoom(deps: RoomDeps): DocRoom {
   const sessions = new Map<string, Session>();
   const connection = deps.connect({
     path: '/realtime',
-    query: () => ({}),
     probe: PING,
     opened: () => {
       for (const session of sessions.values()) session.opened();
