@@ -24,7 +24,6 @@ export type UserId = Id<'user'>;
 export type TokenId = Id<'token'>;
 export type UploadId = Id<'upload'>;
 export type GuestId = Id<'guest'>;
-export type CommentId = Id<'comment'>;
 export type PreviewLinkId = Id<'previewLink'>;
 
 // RFC 4648 base 32 in lowercase: every character is safe in a host name, a path and a file name.

@@ -69,7 +69,6 @@ export const commentCreate = z.strictObject({
   assigneeUserId: idSchema('user').nullish(),
   dueAt: dueAt.optional(),
 });
-export type CommentCreate = z.output<typeof commentCreate>;
 
 export const commentUpdate = z
   .strictObject({

@@ -46,6 +46,19 @@ test('what a page’s author would write compiles, and what is wrong does not', 
     try { await easel.json.set('a', 1, { ifMatch: '2026' }); } catch (error) {
       if (error instanceof easel.EaselError && error.code === 'VERSION_CONFLICT') stop();
     }
+    const notes = await easel.doc('notes');
+    notes.doc.getText('text');
+    notes.on('unsaved', (hasUnsaved: boolean) => { document.title = hasUnsaved ? 'saving' : 'saved'; });
+    notes.awareness.setLocalStateField('cursor', 1);
+    class OwnDoc { clientID = 1; getMap() { return {}; } getArray() { return {}; } getText() { return { insert(at: number, text: string) {} }; }
+      transact(run: () => void) {} on() {} destroy() {} }
+    const own = await easel.doc('own', { Y: { Doc: OwnDoc, Map: Object, Array: Object, Text: Object } });
+    own.doc.getText().insert(0, 'x');
+    easel.channel().subscribe('broadcast', ({ kind, data, from }) => { const sender: string | undefined = from?.name; });
+    easel.presence.on('change', (people) => { const names: string[] = people.map(({ name, isMe }) => (isMe ? 'me' : name)); });
+    const comment = await easel.comments.create({ content: 'hello', quote: { exact: 'text' } });
+    const likes: number | undefined = comment.reactions['👍']?.count;
+    easel.comments.watch((change) => { if (change.type === 'put') change.comment.content.trim(); });
   `);
   expect(right).toEqual([]);
   const wrong = complaints(`
