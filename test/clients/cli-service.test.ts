@@ -186,7 +186,10 @@ describe('publish', () => {
     expect(opened.out).toContain('visitors may write its data');
     // Who sees the page can change without what visitors may do.
     expect(await easel.json(['visibility', 'public', 'site'])).toMatchObject({ slug, allow_anon_write: true });
-    expect(await easel.json(['visibility', 'public', 'site', '--visitors', 'read'])).toMatchObject({ allow_anon_write: false });
+    const joined = await easel.run(['visibility', 'public', 'site', '--visitors', 'collab']);
+    expect(joined.out).toContain('visitors may write its data and join in its documents and presence');
+    const none = { allow_anon_write: false, allow_anon_collab: false };
+    expect(await easel.json(['visibility', 'public', 'site', '--visitors', 'read'])).toMatchObject(none);
     expect((await easel.run(['visibility', 'public', 'site', '--visitors', 'all'])).code).toBe(2);
   });
 

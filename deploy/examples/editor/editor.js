@@ -5,6 +5,9 @@ import { easel } from '/sdk.mjs';
 
 const STATES = { connecting: 'connecting …', offline: 'offline: you can go on writing', refused: 'not readable', idle: '', live: '' };
 const NAME = 'name';
+/** Dark enough for white letters. */
+const COLORS = ['#b3261e', '#9a5b00', '#1b7a43', '#0b7285', '#2a5bd0', '#7a3fd1', '#b0307a'];
+const color = COLORS[Math.floor(Math.random() * COLORS.length)];
 
 const note = document.getElementById('note');
 const shown = document.getElementById('state');
@@ -31,8 +34,7 @@ const view = new EditorView({
 function sayName() {
   const name = field.value.trim().slice(0, 40);
   localStorage.setItem(NAME, name);
-  const { user } = awareness.getLocalState() ?? {};
-  awareness.setLocalStateField('user', { ...user, name: name || 'Somebody' });
+  awareness.setLocalStateField('user', { name: name || 'Somebody', color, colorLight: `${color}33` });
 }
 
 function showPeople() {

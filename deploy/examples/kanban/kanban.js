@@ -18,27 +18,37 @@ const columns = [...document.querySelectorAll('[data-column]')].map((section) =>
 /** By id: what was told last, with what this window has changed and not yet heard of. */
 const cards = new Map();
 let dragged;
+/** The card whose text is written here, where it was then: it stays there until that is done, wherever others move it. */
+let edited;
 
 function cardsOf(column) {
-  return [...cards.values()].filter((card) => card.column === column).sort((a, b) => a.place - b.place || (a.id < b.id ? -1 : 1));
+  const shown = [...cards.values()].map((card) => (card.id === edited?.id ? { ...card, ...edited } : card));
+  return shown.filter((card) => card.column === column).sort((a, b) => a.place - b.place || (a.id < b.id ? -1 : 1));
 }
 
 function show() {
   const focused = document.activeElement?.closest('[data-card]')?.dataset.card;
-  for (const { id, list, section } of columns) {
-    const wanted = cardsOf(id);
-    const there = new Map([...list.children].map((item) => [item.dataset.card, item]));
-    for (const [index, card] of wanted.entries()) {
-      const item = there.get(card.id) ?? newItem(card);
-      there.delete(card.id);
-      const text = item.querySelector('.text');
-      if (document.activeElement !== text && text.textContent !== card.text) text.textContent = card.text;
-      if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);
-    }
-    for (const item of there.values()) item.remove();
-    section.dataset.count = String(wanted.length);
+  if (!cards.has(edited?.id)) edited = undefined;
+  for (const column of columns) showColumn(column);
+  // A card that was moved has lost it.
+  const item = focused && document.querySelector(`[data-card="${focused}"]`);
+  if (item && !item.contains(document.activeElement)) item.focus({ preventScroll: true });
+}
+
+function showColumn({ id, list, section }) {
+  const wanted = cardsOf(id);
+  const ids = new Set(wanted.map((card) => card.id));
+  for (const item of [...list.children]) if (!ids.has(item.dataset.card)) item.remove();
+  const there = new Map([...list.children].map((item) => [item.dataset.card, item]));
+  for (const [index, card] of wanted.entries()) {
+    const item = there.get(card.id) ?? newItem(card);
+    // To move it would end the writing.
+    while (card.id === edited?.id && list.children[index] !== item) list.append(list.children[index]);
+    const text = item.querySelector('.text');
+    if (document.activeElement !== text && text.textContent !== card.text) text.textContent = card.text;
+    if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);
   }
-  if (focused !== undefined) document.querySelector(`[data-card="${focused}"]`)?.focus({ preventScroll: true });
+  section.dataset.count = String(wanted.length);
 }
 
 function newItem(card) {
@@ -146,7 +156,10 @@ async function attempt(write, takeBack) {
 
 function edit(item) {
   const text = item.querySelector('.text');
-  const { id, text: before } = cards.get(item.dataset.card);
+  const card = cards.get(item.dataset.card);
+  if (card === undefined || edited !== undefined) return;
+  const { id, text: before } = card;
+  edited = { id, column: card.column, place: card.place };
   text.contentEditable = 'plaintext-only';
   // Where only text is not known.
   if (text.contentEditable !== 'plaintext-only') text.contentEditable = 'true';
@@ -156,16 +169,18 @@ function edit(item) {
   text.focus();
   getSelection().selectAllChildren(text);
   const finish = (keeps) => {
+    edited = undefined;
     text.removeEventListener('blur', onBlur);
     text.removeEventListener('keydown', onTextKey);
     text.contentEditable = 'false';
     text.removeAttribute('role');
     text.removeAttribute('aria-label');
     item.draggable = true;
-    item.focus();
-    const after = text.textContent.trim();
-    if (keeps && after !== '' && after !== before) change(id, { text: after.slice(0, 500) });
-    else text.textContent = before;
+    const after = text.textContent.trim().slice(0, 500);
+    // Somebody may have removed it meanwhile.
+    if (keeps && after !== '' && after !== before && cards.has(id)) change(id, { text: after });
+    else text.textContent = cards.get(id)?.text ?? before;
+    show();
   };
   const onBlur = () => finish(true);
   const onTextKey = (event) => {
@@ -173,6 +188,7 @@ function edit(item) {
     event.preventDefault();
     event.stopPropagation();
     finish(event.key === 'Enter');
+    item.focus();
   };
   text.addEventListener('blur', onBlur);
   text.addEventListener('keydown', onTextKey);

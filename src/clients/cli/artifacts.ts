@@ -56,9 +56,12 @@ async function openArtifact(session: Session, name: string | undefined, options:
   if (!session.json && !options.print) await openBrowser(address, session.shell.env);
 }
 
+const VISITORS = ['read', 'write', 'collab'] as const;
+
 interface VisibilityOptions {
   readonly password?: string;
-  readonly visitors?: 'read' | 'write';
+  /** Each may what those before it may. */
+  readonly visitors?: (typeof VISITORS)[number];
 }
 
 async function setVisibility(session: Session, who: string, name: string | undefined, options: VisibilityOptions): Promise<void> {
@@ -72,7 +75,10 @@ async function setVisibility(session: Session, who: string, name: string | undef
     body: {
       visibility: visibility.data,
       password: options.password,
-      ...(options.visitors !== undefined && { allow_anon_write: options.visitors === 'write' }),
+      ...(options.visitors !== undefined && {
+        allow_anon_write: options.visitors !== 'read',
+        allow_anon_collab: options.visitors === 'collab',
+      }),
     },
     signal: session.shell.signal,
   });
@@ -81,8 +87,20 @@ async function setVisibility(session: Session, who: string, name: string | undef
     const notice = 'notice' in reply.body ? reply.body.notice : undefined;
     throw new CliFailure('access', 'VISIBILITY_HELD', notice ?? `The page may not be ${who} yet.`, `It stays ${reply.body.visibility}.`);
   }
-  const visitors = reply.body.visibility === 'public' && reply.body.allow_anon_write ? '; visitors may write its data' : '';
-  session.answer(reply.body, `${reply.body.slug} is ${reply.body.visibility}${visitors}: ${reply.body.url}`);
+  session.answer(reply.body, `${reply.body.slug} is ${reply.body.visibility}${visitorsOf(reply.body)}: ${reply.body.url}`);
+}
+
+function visitorsOf(page: {
+  readonly visibility: string;
+  readonly allow_anon_write: boolean;
+  readonly allow_anon_collab: boolean;
+}): string {
+  if (page.visibility !== 'public') return '';
+  const may = [
+    ...(page.allow_anon_write ? ['write its data'] : []),
+    ...(page.allow_anon_collab ? ['join in its documents and presence'] : []),
+  ];
+  return may.length === 0 ? '' : `; visitors may ${may.join(' and ')}`;
 }
 
 async function remove(session: Session, name: string): Promise<void> {
@@ -157,10 +175,10 @@ function addSeeing(program: Command, open: OpenSession): void {
     .argument('<who>', visibilities.options.join(', '))
     .argument(...ARTIFACT)
     .option('--password <text>', 'what visitors must enter, with "password"')
-    .addOption(new Option('--visitors <may>', 'what visitors of a public page may do with its data').choices(['read', 'write']))
+    .addOption(new Option('--visitors <may>', 'what visitors of a public page may do with its data').choices(VISITORS))
     .addHelpText(
       'after',
-      '\nExamples:\n  easel visibility public my-site\n  easel visibility public guest-book --visitors write\n  easel visibility private',
+      '\nExamples:\n  easel visibility public my-site\n  easel visibility public guest-book --visitors write\n  easel visibility public whiteboard --visitors collab\n  easel visibility private',
     )
     .action(async (who, artifact, options, command) => setVisibility(await open(command), who, artifact, options));
 }
