@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import type { Easel } from '../../src/clients/page/api.ts';
+import type * as Yjs from 'yjs';
+import type { Easel, SharedDoc } from '../../src/clients/page/api.ts';
 import { serverOf } from '../clients/scripted-server.ts';
 import { clientOf, type Publication, publishSite, type Site } from '../content/publishing.ts';
 import { wire } from '../content/wire.ts';
@@ -25,6 +26,11 @@ async function screenshot(page: Page, name: string): Promise<void> {
 interface Scope {
   readonly easel: Easel;
   seen: unknown[];
+}
+
+interface Shared {
+  readonly shared: SharedDoc<typeof Yjs>;
+  readonly isOne: boolean;
 }
 
 const PLAIN = new Map([
@@ -60,7 +66,10 @@ describeWith('chromiumPath')('the SDK of pages', () => {
     const client = clientOf(easel, (await easel.newUser('pro')).token);
     const published = await publishSite(client, site, { slug, visibility: 'public' });
     if (anonymousWrites)
-      await client.call('artifacts.update', { params: { id: published.artifactId as never }, body: { allow_anon_write: true } });
+      await client.call('artifacts.update', {
+        params: { id: published.artifactId as never },
+        body: { allow_anon_write: true, allow_anon_collab: true },
+      });
     return published;
   }
 
@@ -295,6 +304,48 @@ describeWith('chromiumPath')('the SDK of pages', () => {
       listed: ['long.txt'],
       deleted: [true, false],
     });
+  });
+
+  it('shares a document and who is here, with the one Yjs that the page’s own scripts have', async () => {
+    const map = JSON.stringify({ imports: { yjs: '/_easel/sdk-yjs.mjs', 'y-protocols/awareness': '/_easel/sdk-yjs.mjs' } });
+    const script = `import * as Y from 'yjs'; import { Awareness } from 'y-protocols/awareness';
+      const shared = await easel.doc('notes');
+      Object.assign(globalThis, { shared, isOne: shared.doc instanceof Y.Doc && shared.Y.Doc === Y.Doc && shared.awareness instanceof Awareness });`;
+    const html = `<!doctype html><html lang="en"><title>Doc</title><link rel="icon" href="data:,"><script type="importmap">${map}</script>
+      <script src="/sdk.js"></script><script type="module">${script}</script>`;
+    const published = await publish('sdk-doc', new Map([['index.html', Buffer.from(html)]]));
+    const plain = await publish('sdk-doc-plain', PLAIN);
+    const [one, two] = [await open(published), await open(published)];
+    for (const { page } of [one, two]) {
+      await page.waitForFunction(() => 'shared' in globalThis);
+      expect(
+        await page.evaluate(() => (globalThis as unknown as Shared).shared.synced.then(() => (globalThis as unknown as Shared).isOne)),
+      ).toBe(true);
+    }
+    await one.page.evaluate(() => {
+      const { shared } = globalThis as unknown as Shared;
+      shared.doc.getText('text').insert(0, 'hello');
+      return shared.saved();
+    });
+    await two.page.waitForFunction(() => (globalThis as unknown as Shared).shared.doc.getText('text').toString() === 'hello');
+    network.cut();
+    await one.page.waitForFunction(() => (globalThis as unknown as Shared).shared.state !== 'live');
+    await one.page.evaluate(() => (globalThis as unknown as Shared).shared.doc.getText('text').insert(5, ' again'));
+    network.restore();
+    await two.page.waitForFunction(() => (globalThis as unknown as Shared).shared.doc.getText('text').toString() === 'hello again');
+    const noYjs = await open(plain);
+    const told = await noYjs.page.evaluate(async () => {
+      const { easel } = globalThis as unknown as Scope;
+      const shared = (await easel.doc('plain')) as unknown as Shared['shared'];
+      await shared.synced;
+      shared.doc.getText('text').insert(0, 'alone');
+      await shared.saved();
+      easel.presence.set({ cursor: 1 });
+      const people = await new Promise<unknown[]>((resolve) => easel.presence.on('change', (now) => resolve([...now])));
+      return [shared.state, shared.hasUnsaved, easel.state, people.length];
+    });
+    expect(told).toEqual(['live', false, 'live', 1]);
+    expect(noYjs.troubles).toEqual([]);
   });
 
   it('the guest book shows what one visitor writes to the other at once, and never runs it', async () => {
