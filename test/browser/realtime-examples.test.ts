@@ -164,6 +164,7 @@ describeWith('chromiumPath')('the examples in which many write at once', () => {
     await expect.poll(() => peopleOf(ada.page).count()).toBe(3);
     expect(await ada.page.evaluate(() => 'pwned' in globalThis)).toBe(false);
     expect(await ada.page.locator('.cm-content img:not(.cm-widgetBuffer), #people img').count()).toBe(0);
+    await screenshots(grace.page, 'editor');
     await mallory.page.context().close();
     await texts(cursorsOf(ada.page)).toEqual(['Grace']);
     await expect.poll(() => peopleOf(ada.page).count()).toBe(2);
@@ -246,14 +247,14 @@ describeWith('chromiumPath')('the examples in which many write at once', () => {
   it('strokes drawn while the server is dead are kept and sent, once each', { timeout: 120_000 }, async () => {
     const published = await publish('whiteboard', 'whiteboard-crash');
     const all = (await openAll(3, published)) as [Visit, Visit, Visit];
-    await draw(all[0].page, [0.2, 0.2], [0.8, 0.2]);
+    await draw(all[0].page, [0.2, 0.2], [0.8, 0.25]);
     for (const { page } of all) {
       await strokesOf(page).nth(0).waitFor();
       await saved(page).waitFor();
     }
     await program.end('SIGKILL');
     for (const { page } of all) await page.locator('#state:not([data-state=live])').waitFor();
-    for (const [i, { page }] of all.entries()) await draw(page, [0.2, 0.4 + i * 0.15], [0.8, 0.4 + i * 0.15]);
+    for (const [i, { page }] of all.entries()) await draw(page, [0.2, 0.4 + i * 0.15], [0.8, 0.45 + i * 0.15]);
     program = await start();
     for (const { page } of all) {
       await strokesOf(page).nth(3).waitFor(COMES_BACK);

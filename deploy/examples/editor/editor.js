@@ -1,5 +1,7 @@
+import { Compartment, EditorState } from '@codemirror/state';
+import { keymap } from '@codemirror/view';
 import { basicSetup, EditorView } from 'codemirror';
-import { yCollab } from 'y-codemirror.next';
+import { yCollab, yUndoManagerKeymap } from 'y-codemirror.next';
 import * as Y from 'yjs';
 import { easel } from '/sdk.mjs';
 
@@ -17,16 +19,18 @@ const shared = await easel.doc('notes', { Y });
 const { awareness } = shared;
 const text = shared.doc.getText('text');
 
+const mayWrite = new Compartment();
 const view = new EditorView({
   parent: document.getElementById('text'),
   doc: text.toString(),
   extensions: [
+    // Takes back only what this window has written; before the editor's own history, which knows no others.
+    keymap.of(yUndoManagerKeymap),
+    yCollab(text, awareness, { undoManager: new Y.UndoManager(text) }),
     basicSetup,
+    mayWrite.of([]),
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ 'aria-label': 'The text' }),
-    EditorView.editable.of(true),
-    // Takes back only what this window has written.
-    yCollab(text, awareness, { undoManager: new Y.UndoManager(text) }),
   ],
 });
 
@@ -57,6 +61,10 @@ function showState() {
   else shown.textContent = readOnly ? 'you may look on' : hasUnsaved ? 'saving …' : 'saved';
 }
 
+function allowWriting() {
+  view.dispatch({ effects: mayWrite.reconfigure(EditorState.readOnly.of(shared.readOnly)) });
+}
+
 function showCount() {
   const words = text.toString().match(/\S+/g)?.length ?? 0;
   document.getElementById('count').textContent = `${words} ${words === 1 ? 'word' : 'words'}`;
@@ -65,6 +73,7 @@ function showCount() {
 field.value = localStorage.getItem(NAME) ?? '';
 field.addEventListener('change', sayName);
 awareness.on('change', showPeople);
+shared.on('readOnly', allowWriting);
 text.observe(showCount);
 for (const event of ['state', 'unsaved', 'readOnly']) shared.on(event, showState);
 shared.on('error', ({ message }) => {
@@ -73,5 +82,6 @@ shared.on('error', ({ message }) => {
 sayName();
 showPeople();
 showState();
+allowWriting();
 showCount();
 view.focus();

@@ -41,16 +41,23 @@ function show() {
     path.remove();
     paths.delete(stroke);
   }
+  // What was drawn at the same time lies in the same order everywhere, whichever came first here.
+  let next = drawn.firstChild;
   for (const stroke of there) {
-    if (paths.has(stroke)) continue;
-    const path = document.createElementNS(SVG, 'path');
-    path.dataset.color = stroke.get('color');
-    path.setAttribute('stroke-width', String(stroke.get('width')));
-    paths.set(stroke, path);
-    drawn.append(path);
-    showPoints(stroke);
+    const path = paths.get(stroke) ?? newPath(stroke);
+    if (path === next) next = next.nextSibling;
+    else drawn.insertBefore(path, next);
   }
   board.setAttribute('aria-label', `The board: ${strokes.length} ${strokes.length === 1 ? 'stroke' : 'strokes'}`);
+}
+
+function newPath(stroke) {
+  const path = document.createElementNS(SVG, 'path');
+  path.dataset.color = stroke.get('color');
+  path.setAttribute('stroke-width', String(stroke.get('width')));
+  paths.set(stroke, path);
+  showPoints(stroke);
+  return path;
 }
 
 function showPoints(stroke) {
