@@ -227,6 +227,80 @@ describeWith('chromiumPath')('the comment overlay', () => {
     expect(await ada.marked()).toEqual([]);
   });
 
+  it('a passage is selected by dragging, and a click on it opens its thread', async () => {
+    const site = await publishCommented(easel, 'overlay-pointer', ESSAY, { identityMode: 'anonymous' });
+    const { page, panel } = await Visitor.open(browser, site);
+    const words = await page.locator('p em').boundingBox();
+    if (words === null) throw new Error('no words');
+    const middle = words.y + words.height / 2;
+    await page.mouse.move(words.x + 1, middle);
+    await page.mouse.down();
+    await page.mouse.move(words.x + words.width + 40, middle, { steps: 4 });
+    await page.mouse.up();
+    await page.getByRole('button', { name: 'Comment on the selected text' }).click();
+    expect(await panel.getByRole('blockquote').textContent()).toMatch(/^tomorrow w/);
+    await panel.getByLabel('Comment on the selected text').fill('dragged');
+    await panel.getByRole('button', { name: 'Send' }).click();
+    await panel.getByText('dragged').waitFor();
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'hidden' });
+    await page.evaluate(() => getSelection()?.removeAllRanges());
+    await page.mouse.click(words.x + 10, middle);
+    await panel.getByRole('listitem', { name: 'Thread by Anonymous' }).and(page.locator(':focus')).waitFor();
+  });
+
+  it('tells of comments on other pages, and a link leads to the one that is meant', async () => {
+    const two = new Map([
+      ...ESSAY,
+      ['docs/more.html', Buffer.from('<!doctype html><title>More</title><link rel="icon" href="data:,"><p>Words of another page.</p>')],
+    ]);
+    const site = await publishCommented(easel, 'overlay-pages', two, { identityMode: 'anonymous' });
+    const params = { artifactId: site.artifactId as never };
+    const quote = { exact: 'Words of another' };
+    await site.client.call('comments.create', { params, body: { content: 'elsewhere', contextId: '/docs/more.html', quote } });
+    for (let count = 0; count < 53; count += 1)
+      await site.client.call('comments.create', { params, body: { content: `of many ${count}.` } });
+    const { page, panel, launcher } = await Visitor.open(browser, site);
+    await launcher.click();
+    // Of many the first are shown, then more of them.
+    await panel.getByText('of many 49.').waitFor();
+    expect(await panel.getByText('of many 50.').count()).toBe(0);
+    await panel.getByRole('button', { name: 'Show 3 more' }).click();
+    await panel.getByText('of many 52.').waitFor();
+    await panel.getByRole('link', { name: 'docs/more.html' }).click();
+    await page.waitForURL('**/docs/more.html#comment-*');
+    await panel.getByRole('button', { name: 'Show on the page: Words of another' }).waitFor();
+    await panel.locator('li:focus', { hasText: 'elsewhere' }).waitFor();
+  });
+
+  it('shows comments where no WebSocket gets through, and knows its guest again', async () => {
+    const site = await publishCommented(easel, 'overlay-http', ESSAY, guests);
+    const ada = await Visitor.open(browser, site, {}, () => {
+      globalThis.WebSocket = class extends EventTarget {
+        constructor() {
+          super();
+          queueMicrotask(() => this.dispatchEvent(new Event('close')));
+        }
+        close() {
+          this.dispatchEvent(new Event('close'));
+        }
+      } as never;
+    });
+    await ada.startOn('a promise to be late');
+    await ada.signIn(easel, site.artifactId, 'Ada');
+    await ada.panel.getByLabel('Comment on the selected text').fill('by HTTP');
+    await ada.panel.getByRole('button', { name: 'Send' }).click();
+    await ada.thread('by HTTP').waitFor();
+    await ada.page.reload();
+    await ada.launcher.click();
+    await ada.panel.getByText('The connection is lost.').waitFor();
+    await ada.thread('by HTTP').getByRole('button', { name: 'Edit' }).waitFor();
+    await ada.panel.getByText('You comment as Ada.').waitFor();
+    await ada.panel.getByRole('button', { name: 'Not you?' }).click();
+    await ada.panel.getByRole('button', { name: 'Comment as a guest' }).waitFor();
+    expect(await ada.thread('by HTTP').getByRole('button', { name: 'Edit' }).count()).toBe(0);
+  });
+
   it('shows boxes above the text where the browser has no highlights, and changes no element of the page', async () => {
     const site = await publishCommented(easel, 'overlay-boxes', ESSAY, { identityMode: 'anonymous' });
     const ada = await Visitor.open(browser, site, {}, () => Reflect.deleteProperty(CSS, 'highlights'));

@@ -5,10 +5,14 @@ import { PageText, type Passage, squashed } from './page-text.ts';
 /** A page that changes all the time is looked through so often. */
 const AGAIN_MS = 1000;
 
+type Quoting = Comment & { quote: NonNullable<Comment['quote']> };
+
 export class Anchors {
   readonly #changed: () => void;
-  #comments: readonly Comment[] = [];
+  #comments: readonly Quoting[] = [];
   readonly #ranges = new Map<string, Range>();
+  /** What was looked for since the page changed last, by comment. */
+  readonly #looked = new Map<string, string>();
   #isWaiting = false;
 
   /** `changed`: passages were found or lost since `watch` was called last. */
@@ -19,8 +23,9 @@ export class Anchors {
 
   /** The comments whose passages are wanted from now on. */
   watch(comments: readonly Comment[]): void {
-    this.#comments = comments.filter(({ quote }) => quote !== null);
+    this.#comments = comments.filter(isQuoting);
     const wanted = new Set(this.#comments.map(({ id }) => id));
+    for (const id of this.#looked.keys()) if (!wanted.has(id)) this.#looked.delete(id);
     for (const id of this.#ranges.keys()) if (!wanted.has(id)) this.#ranges.delete(id);
     this.#look();
   }
@@ -49,6 +54,7 @@ export class Anchors {
   }
 
   #later(): void {
+    this.#looked.clear();
     if (this.#isWaiting || this.#comments.length === 0) return;
     this.#isWaiting = true;
     setTimeout(() => {
@@ -62,8 +68,10 @@ export class Anchors {
     let text: PageText | undefined;
     let isOther = false;
     for (const { id, quote, position } of this.#comments) {
+      if (this.#looked.get(id) === quote.exact) continue;
+      this.#looked.set(id, quote.exact);
       const known = this.#ranges.get(id);
-      if (quote === null || (known !== undefined && squashed(known.toString()) === squashed(quote.exact))) continue;
+      if (known !== undefined && squashed(known.toString()) === squashed(quote.exact)) continue;
       text ??= new PageText(bodyOf());
       const start = position?.start;
       const found = text.find(quote, typeof start === 'number' ? start : 0);
@@ -73,6 +81,10 @@ export class Anchors {
     }
     return isOther;
   }
+}
+
+function isQuoting(comment: Comment): comment is Quoting {
+  return comment.quote !== null;
 }
 
 /** A page that replaces itself may have none for a while. */

@@ -349,9 +349,7 @@ export class Overlay implements Ui {
     this.#anchors.watch(here.map(({ root }) => root));
     const isOpen = this.#panel.isOpen;
     const isModal = isOpen && this.#isModal;
-    if (isOpen && !document.hidden) {
-      for (const { createdAt } of this.#conversation.all()) this.visitor.readUntil = createdAt;
-    }
+    if (isOpen && !document.hidden) this.visitor.read(this.#conversation.all());
     const placed = threads.map((thread) => ({ thread, place: this.#placeOf(thread) }));
     placed.sort((one, other) => this.#inOrder(one.thread, other.thread));
     const isFresh = (id: string) => {

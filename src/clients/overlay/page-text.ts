@@ -28,6 +28,7 @@ export class PageText {
   /** Where each begins in the text. */
   readonly #starts: number[] = [];
   readonly #text: string;
+  readonly #raw = new Map<number, Uint32Array>();
 
   constructor(root: Node) {
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
@@ -87,14 +88,19 @@ export class PageText {
     const at = this.#nodeAt(offset);
     const node = this.#nodes[at];
     if (node === undefined) throw new RangeError('beyond the text of the page');
-    let left = offset - (this.#starts[at] ?? 0);
-    let raw = 0;
-    for (; raw < node.data.length; raw += 1) {
-      if (IGNORED.test(node.data.charAt(raw))) continue;
-      if (left === 0) break;
-      left -= 1;
+    return [node, this.#rawOf(at, node)[offset - (this.#starts[at] ?? 0)] ?? node.length];
+  }
+
+  /** Where in its node each character of the text is. */
+  #rawOf(at: number, { data }: Text): Uint32Array {
+    let raw = this.#raw.get(at);
+    if (raw === undefined) {
+      raw = new Uint32Array(data.length);
+      let kept = 0;
+      for (let offset = 0; offset < data.length; offset += 1) if (!IGNORED.test(data.charAt(offset))) raw[kept++] = offset;
+      this.#raw.set(at, raw);
     }
-    return [node, raw];
+    return raw;
   }
 
   /** The last node that begins at or before the offset. */

@@ -26,10 +26,15 @@ const CROSS = 'M6 6l12 12M18 6 6 18';
 const SECTIONS = ['here', 'lost', 'elsewhere', 'resolved'] as const satisfies readonly Place['section'][];
 const FOCUSABLE = 'button,a[href],input,textarea,summary';
 
+/** Threads of a section; of more the first are shown, and more of them when they are asked for. */
+const SHOWN_STEP = 50;
+
 interface Section {
   readonly element: HTMLElement;
   readonly list: HTMLUListElement;
   readonly count: HTMLElement;
+  readonly more: HTMLButtonElement;
+  shown: number;
 }
 
 export class Panel {
@@ -42,6 +47,7 @@ export class Panel {
   readonly #foot = h('div', { class: 'footer' });
   readonly #sections = new Map<Place['section'], Section>();
   readonly #views = new Map<string, ThreadView>();
+  #view: PanelView | undefined;
   #composer: { readonly part: Composer; readonly passage: Passage | undefined } | undefined;
 
   constructor(deps: PanelDeps) {
@@ -68,17 +74,11 @@ export class Panel {
     return this.#composer !== undefined && !this.#composer.part.isEmpty;
   }
 
-  update({ threads, state, isFresh }: PanelView): void {
+  update(view: PanelView): void {
+    this.#view = view;
+    const { threads, state } = view;
     const { visitor } = this.#deps.ui;
-    for (const { element, list, count } of this.#sections.values()) {
-      const wanted = threads.filter(({ place }) => this.#sections.get(place.section)?.list === list);
-      arrange(
-        list,
-        wanted.map(({ thread, place }) => this.#view(thread, place, isFresh)),
-      );
-      count.textContent = String(wanted.length);
-      element.hidden = wanted.length === 0;
-    }
+    for (const name of SECTIONS) this.#drawSection(name);
     const known = new Set(threads.map(({ thread }) => thread.root.id));
     for (const id of this.#views.keys()) if (!known.has(id)) this.#views.delete(id);
     const empty = visitor.mayWrite ? TEXT.empty : TEXT.emptyReader;
@@ -109,6 +109,12 @@ export class Panel {
   }
 
   focusThread(id: string): void {
+    const place = this.#view?.threads.find(({ thread }) => thread.root.id === id)?.place;
+    const section = place && this.#sections.get(place.section);
+    if (place !== undefined && section !== undefined && !this.#views.get(id)?.element.parentElement) {
+      section.shown = this.#of(place.section).findIndex(({ thread }) => thread.root.id === id) + 1;
+      this.#drawSection(place.section);
+    }
     const element = this.#views.get(id)?.element;
     if (element === undefined) return;
     const details = element.closest('details');
@@ -128,11 +134,32 @@ export class Panel {
     (event.shiftKey ? last : first)?.focus();
   }
 
-  #view(thread: Thread, place: Place, isFresh: (id: string) => boolean): HTMLElement {
-    const view = this.#views.get(thread.root.id) ?? new ThreadView(this.#deps.ui, thread);
-    this.#views.set(thread.root.id, view);
-    view.update(thread, place, isFresh);
-    return view.element;
+  #of(section: Place['section']): PanelView['threads'] {
+    return this.#view?.threads.filter(({ place }) => place.section === section) ?? [];
+  }
+
+  #drawSection(name: Place['section']): void {
+    const section = this.#sections.get(name);
+    if (section === undefined) return;
+    const all = this.#of(name);
+    const shown = all.slice(0, section.shown).map(({ thread, place }) => {
+      const view = this.#views.get(thread.root.id) ?? new ThreadView(this.#deps.ui, thread);
+      this.#views.set(thread.root.id, view);
+      view.update(thread, place, this.#view?.isFresh ?? (() => false));
+      return view.element;
+    });
+    arrange(section.list, shown);
+    section.count.textContent = String(all.length);
+    section.element.hidden = all.length === 0;
+    const left = Math.min(all.length - shown.length, SHOWN_STEP);
+    section.more.hidden = left <= 0;
+    section.more.textContent = TEXT.more(left);
+    section.more.onclick = () => {
+      section.shown += SHOWN_STEP;
+      this.#drawSection(name);
+      // The button may be gone.
+      shown.at(-1)?.focus();
+    };
   }
 
   #composerFor(passage: Passage | undefined, text: string | undefined): Composer {
@@ -204,11 +231,12 @@ export class Panel {
 }
 
 function sectionOf(name: Place['section']): Section {
-  const list = h('ul', { role: 'list', 'aria-label': TEXT.sections[name] });
+  const isFolded = name === 'resolved';
   const count = h('span', { class: 'count' });
-  if (name === 'resolved')
-    return { element: h('details', { class: 'section' }, h('summary', {}, TEXT.sections[name], ' ', count), list), list, count };
-  return { element: h('section', { class: 'section' }, h('h3', {}, TEXT.sections[name], ' ', count), list), list, count };
+  const list = h('ul', { role: 'list', 'aria-label': TEXT.sections[name] });
+  const more = h('button', { type: 'button', class: 'plain' });
+  const title = h(isFolded ? 'summary' : 'h3', {}, TEXT.sections[name], ' ', count);
+  return { element: h(isFolded ? 'details' : 'section', { class: 'section' }, title, list, more), list, count, more, shown: SHOWN_STEP };
 }
 
 function shortcuts(): HTMLElement {

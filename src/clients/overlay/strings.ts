@@ -54,6 +54,7 @@ export const TEXT = {
   verify: 'Continue',
   otherEmail: 'Use another address',
   back: 'Back',
+  more: (count: number) => `Show ${count} more`,
   keys: 'Keyboard shortcuts',
   shortcuts: [
     ['Alt + Shift + C', 'Comment on the selected text; without a selection, open or close the comments'],

@@ -21,6 +21,7 @@ export class Visitor {
   /** Of this window, by nobody who could prove it. */
   readonly #written = new Set<string>();
   #you: CommentPeople['you'] | undefined;
+  #readUntil: string | undefined;
 
   constructor(deps: { readonly site: OverlaySite; readonly keeper: Keeper; readonly guest: Guest; readonly comments: api.Comments }) {
     this.site = deps.site;
@@ -59,11 +60,22 @@ export class Visitor {
 
   /** When what they have read last was written. */
   get readUntil(): string {
-    return this.#keeper.kept(`easel-read-${this.site.artifactId}`) ?? '';
+    this.#readUntil ??= this.#keeper.kept(this.#readName) ?? '';
+    return this.#readUntil;
   }
 
-  set readUntil(createdAt: string) {
-    if (createdAt > this.readUntil) this.#keeper.keep(`easel-read-${this.site.artifactId}`, createdAt);
+  /** They have all these before their eyes. */
+  read(comments: Iterable<Comment>): void {
+    const before = this.readUntil;
+    let last = before;
+    for (const { createdAt } of comments) if (createdAt > last) last = createdAt;
+    if (last === before) return;
+    this.#readUntil = last;
+    this.#keeper.keep(this.#readName, last);
+  }
+
+  get #readName(): string {
+    return `easel-read-${this.site.artifactId}`;
   }
 
   wrote({ id }: Comment): void {
