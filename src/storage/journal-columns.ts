@@ -104,6 +104,10 @@ export class JournalColumns {
     const last = batch.changes.at(-1);
     if (last === undefined) throw new TypeError(`an empty batch of ${batch.artifactId}`);
     this.artifacts.seqs.push(last.seq);
+    if (batch.changes.length === 1 && (last.kind === 'json.put' || last.kind === 'json.delete')) {
+      this.#addKey(artifact, last);
+      return;
+    }
     // Only the last change of a thing can be seen after the commit; a row of the database may be written once in a statement.
     const keys = new Map<string, KeyChange>();
     const tables = new Map<string, TableEnd>();

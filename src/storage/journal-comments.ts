@@ -1,6 +1,6 @@
 /** Comments in the group commit: what a batch leaves of them, and the parts of the statement that write it. */
 import type { CommentChange } from '../../actors/ports.ts';
-import type { Queries } from './sql.ts';
+import type { Statement } from './journal-statement.ts';
 
 type Numbered<C> = C & { readonly seq: number };
 type Put = Numbered<Extract<CommentChange, { kind: 'comment.put' }>>;
@@ -69,39 +69,39 @@ export class CommentColumns {
   }
 }
 
-export function commentParts(sql: Queries, { puts: p, revisions: r, deletes: d, configs: c }: CommentColumns) {
-  const puts = sql`, comment_written as (
+export function commentParts(statement: Statement, { puts: p, revisions: r, deletes: d, configs: c }: CommentColumns): string {
+  const puts = () => `, comment_written as (
       insert into comment (artifact_id, id, data, seq, created_at_ms, updated_at_ms)
       select owned.id, p.id, p.data::jsonb, p.seq, p.created, p.updated
       from unnest(
-        ${p.artifacts}::bigint[], ${p.ids}::text[], ${p.data}::text[], ${p.seqs}::bigint[], ${p.created}::bigint[], ${p.updated}::bigint[]
+        ${statement.bigints(p.artifacts)}, ${statement.texts(p.ids)}, ${statement.texts(p.data)}, ${statement.bigints(p.seqs)}, ${statement.bigints(p.created)}, ${statement.bigints(p.updated)}
       ) as p (artifact, id, data, seq, created, updated)
       join owned on owned.artifact = p.artifact
       on conflict (artifact_id, id) do update set data = excluded.data, seq = excluded.seq, updated_at_ms = excluded.updated_at_ms
     )`;
-  const revisions = sql`, comment_revised as (
+  const revisions = () => `, comment_revised as (
       insert into comment_revision (artifact_id, comment_id, seq, content, at_ms)
       select owned.id, r.id, r.seq, r.content, r.at
       from unnest(
-        ${r.artifacts}::bigint[], ${r.ids}::text[], ${r.seqs}::bigint[], ${r.contents}::text[], ${r.times}::bigint[]
+        ${statement.bigints(r.artifacts)}, ${statement.texts(r.ids)}, ${statement.bigints(r.seqs)}, ${statement.texts(r.contents)}, ${statement.bigints(r.times)}
       ) as r (artifact, id, seq, content, at)
       join owned on owned.artifact = r.artifact
     )`;
-  const deletes = sql`, comment_gone as (
-      select owned.id as artifact_id, d.id from unnest(${d.artifacts}::bigint[], ${d.ids}::text[]) as d (artifact, id)
+  const deletes = () => `, comment_gone as (
+      select owned.id as artifact_id, d.id from unnest(${statement.bigints(d.artifacts)}, ${statement.texts(d.ids)}) as d (artifact, id)
       join owned on owned.artifact = d.artifact
     ), comment_deleted as (
       delete from comment using comment_gone g where comment.artifact_id = g.artifact_id and comment.id = g.id
     ), comment_forgotten as (
       delete from comment_revision using comment_gone g where comment_revision.artifact_id = g.artifact_id and comment_revision.comment_id = g.id
     )`;
-  const configs = sql`, comments_configured as (
+  const configs = () => `, comments_configured as (
       insert into comment_config (artifact_id, config, seq, updated_at_ms)
       select owned.id, c.config::jsonb, c.seq, c.at
-      from unnest(${c.artifacts}::bigint[], ${c.configs}::text[], ${c.seqs}::bigint[], ${c.times}::bigint[]) as c (artifact, config, seq, at)
+      from unnest(${statement.bigints(c.artifacts)}, ${statement.texts(c.configs)}, ${statement.bigints(c.seqs)}, ${statement.bigints(c.times)}) as c (artifact, config, seq, at)
       join owned on owned.artifact = c.artifact
       on conflict (artifact_id) do update set config = excluded.config, seq = excluded.seq, updated_at_ms = excluded.updated_at_ms
     )`;
-  const some = (rows: readonly unknown[], part: typeof puts) => (rows.length === 0 ? sql`` : part);
-  return sql`${some(p.ids, puts)}${some(r.ids, revisions)}${some(d.ids, deletes)}${some(c.configs, configs)}`;
+  const some = (rows: readonly unknown[], part: () => string) => (rows.length === 0 ? '' : part());
+  return `${some(p.ids, puts)}${some(r.ids, revisions)}${some(d.ids, deletes)}${some(c.configs, configs)}`;
 }

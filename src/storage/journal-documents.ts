@@ -1,7 +1,7 @@
 /** Collaborative documents in the group commit: what a batch leaves of them, and the parts of the statement that write it. */
 import { createEncoder, toUint8Array, writeVarUint8Array } from 'lib0/encoding';
 import type { DocumentChange } from '../../actors/ports.ts';
-import type { Queries } from './sql.ts';
+import type { Statement } from './journal-statement.ts';
 
 type Numbered<C> = C & { readonly seq: number };
 type Update = Numbered<Extract<DocumentChange, { kind: 'doc.update' }>>;
@@ -71,12 +71,12 @@ function hexadecimal(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }
 
-export function documentParts(sql: Queries, { updates: p, drops: d }: DocumentColumns) {
-  const puts = sql`, doc_update as materialized (
+export function documentParts(statement: Statement, { updates: p, drops: d }: DocumentColumns): string {
+  const puts = () => `, doc_update as materialized (
       select owned.id, p.name, p.seq, decode(p.data, 'hex') as data, p.updates, p.by_user, p.at
       from unnest(
-        ${p.artifacts}::bigint[], ${p.names}::text[], ${p.seqs}::bigint[], ${p.data}::text[],
-        ${p.counts}::integer[], ${p.users}::text[], ${p.times}::bigint[]
+        ${statement.bigints(p.artifacts)}, ${statement.texts(p.names)}, ${statement.bigints(p.seqs)}, ${statement.texts(p.data)},
+        ${statement.integers(p.counts)}, ${statement.nullableTexts(p.users)}, ${statement.bigints(p.times)}
       ) as p (artifact, name, seq, data, updates, by_user, at)
       join owned on owned.artifact = p.artifact
     ), document_written as (
@@ -88,8 +88,8 @@ export function documentParts(sql: Queries, { updates: p, drops: d }: DocumentCo
       insert into document_update (artifact_id, name, seq, data, updates, by_user, at_ms)
       select id, name, seq, data, updates, by_user, at from doc_update
     )`;
-  const drops = sql`, doc_dropped as (
-      select owned.id, d.name from unnest(${d.artifacts}::bigint[], ${d.names}::text[]) as d (artifact, name)
+  const drops = () => `, doc_dropped as (
+      select owned.id, d.name from unnest(${statement.bigints(d.artifacts)}, ${statement.texts(d.names)}) as d (artifact, name)
       join owned on owned.artifact = d.artifact
     ), document_dropped as (
       delete from document using doc_dropped d where document.artifact_id = d.id and document.name = d.name
@@ -100,5 +100,5 @@ export function documentParts(sql: Queries, { updates: p, drops: d }: DocumentCo
     ), doc_versions_dropped as (
       delete from document_version using doc_dropped d where document_version.artifact_id = d.id and document_version.name = d.name
     )`;
-  return sql`${p.names.length === 0 ? sql`` : puts}${d.names.length === 0 ? sql`` : drops}`;
+  return `${p.names.length === 0 ? '' : puts()}${d.names.length === 0 ? '' : drops()}`;
 }

@@ -5,6 +5,7 @@ import { JournalColumns } from './journal-columns.ts';
 import { commentParts } from './journal-comments.ts';
 import { documentParts } from './journal-documents.ts';
 import { blobParts, indexParts, keyParts, rowParts, tableParts, tombstonePart } from './journal-parts.ts';
+import { Statement } from './journal-statement.ts';
 import { type Queries, type Sql, sqlState } from './sql.ts';
 
 /** A commit takes milliseconds. After this its outcome counts as unknown and its connection is given up. */
@@ -55,18 +56,20 @@ export function postgresJournal(connect: (broken?: Sql) => Sql): JournalStore {
 export async function writeBatches(sql: Queries, batches: readonly ArtifactBatch[]): Promise<ReadonlySet<ArtifactId>> {
   const columns = new JournalColumns(batches);
   const { artifacts } = columns;
-  const rows = await sql<{ id: ArtifactId }[]>`
+  const statement = new Statement();
+  const text = `
     with batch as (
-      select * from unnest(${artifacts.ids}::text[], ${artifacts.epochs}::bigint[], ${artifacts.seqs}::bigint[])
+      select * from unnest(${statement.texts(artifacts.ids)}, ${statement.bigints(artifacts.epochs)}, ${statement.bigints(artifacts.seqs)})
         with ordinality as b (id, epoch, seq, artifact)
     ), owned as (
       update artifact set seq = batch.seq
       from batch
       where artifact.id = batch.id and artifact.owner_epoch = batch.epoch
       returning artifact.id, batch.artifact
-    )${keyParts(sql, columns)}${tableParts(sql, columns)}${rowParts(sql, columns)}${indexParts(sql, columns)}${blobParts(sql, columns)}${documentParts(sql, columns.documents)}${commentParts(sql, columns.comments)}${tombstonePart(sql, columns)}
-    select id from owned`;
-  return new Set(rows.map((row) => row.id));
+    )${keyParts(statement, columns)}${tableParts(statement, columns)}${rowParts(statement, columns)}${indexParts(statement, columns)}${blobParts(statement, columns)}${documentParts(statement, columns.documents)}${commentParts(statement, columns.comments)}${tombstonePart(statement, columns)}
+    select string_agg(id, ',') as ids from owned`;
+  const [row] = await sql.unsafe<{ ids: string | null }[]>(text, statement.parameters, { prepare: true });
+  return new Set((row?.ids ?? '').split(',') as ArtifactId[]);
 }
 
 /** Whether the statement may have been committed: no answer came, or the server ended the session. */
