@@ -50,6 +50,7 @@ export class ArtifactActor implements Committing {
   /** Of the last change that is durable. The output gate is open when the two are equal. */
   committedSeq: number;
   state: ActorState = 'live';
+  enlisted = false;
   /** When it was last used, in the runtime's sweeps. */
   usedAtSweep = 0;
   /** What the runtime has entered for it in the memory budget. */

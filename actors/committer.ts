@@ -29,6 +29,8 @@ export class Backlog {
 
 /** What the committer sees of an actor. */
 export interface Committing {
+  /** Waits in the committer's queue; the committer's own. */
+  enlisted: boolean;
   /** Everything not yet handed over, which is in flight from now on; undefined when there is nothing. */
   takeBatch(): ArtifactBatch | undefined;
   /** The batch last taken is durable. */
@@ -49,7 +51,7 @@ export class Committer<A extends Committing> {
   readonly #meter: RuntimeMeter;
   readonly #log: Log;
   readonly #losses: CommitLosses<A>;
-  #queue = new Set<A>();
+  #queue: A[] = [];
   #running = false;
   #backoffMs = 0;
 
@@ -63,7 +65,9 @@ export class Committer<A extends Committing> {
 
   /** The actor has something to commit. */
   enlist(actor: A): void {
-    this.#queue.add(actor);
+    if (actor.enlisted) return;
+    actor.enlisted = true;
+    this.#queue.push(actor);
     if (this.#running) return;
     this.#running = true;
     // Turns that run one after another without waiting (a batch, callers that shared a load) go into one commit.
@@ -71,16 +75,18 @@ export class Committer<A extends Committing> {
   }
 
   async #run(): Promise<void> {
-    while (this.#queue.size > 0) {
+    while (this.#queue.length > 0) {
+      const queue = this.#queue;
+      this.#queue = [];
       const taken: A[] = [];
       const batches: ArtifactBatch[] = [];
-      for (const actor of this.#queue) {
+      for (const actor of queue) {
+        actor.enlisted = false;
         const batch = actor.takeBatch();
         if (batch === undefined) continue;
         taken.push(actor);
         batches.push(batch);
       }
-      this.#queue.clear();
       if (batches.length > 0) await this.#commit(taken, batches);
     }
     this.#running = false;

@@ -13,14 +13,22 @@ const GRACE_MS = 15_000;
 const BYTES_PER_MS_MIN = 32;
 const SWEEP_MS = 1000;
 
-interface Reception {
+/** A body that is being received or worked on. */
+export interface Reception {
+  readonly exchange: Exchange;
   readonly deadlineMs: number;
   readonly body: WholeBody | IncomingBody;
+  /** Where it stands in the list of the open ones. */
+  at: number;
 }
 
 export class BodyIntake {
   readonly #clock: Clock;
-  readonly #open = new Map<Exchange, Reception>();
+  /**
+   * Those open, in no order. Not a map: one that entries go in and out of all the time is copied again and again, and each copy that has
+   * become old garbage keeps the next one, and the requests in it, alive past the collections that would have freed them for nothing.
+   */
+  readonly #open: Reception[] = [];
   readonly #bytesMax: number;
   #bytesInFlight = 0;
   #sweeping = false;
@@ -39,48 +47,57 @@ export class BodyIntake {
    * because what is not received is thrown away. Its bytes stay reserved until `release`.
    */
   begin(exchange: Exchange): void {
-    if (this.#open.has(exchange)) return;
+    if (exchange.reception !== undefined) return;
     const length = exchange.headers.contentLength;
-    this.#open.set(exchange, { deadlineMs: this.#deadlineMs(length), body: new WholeBody(exchange, this.#reserve(exchange, length)) });
-    this.#startSweeping();
+    this.#enter(exchange, new WholeBody(exchange, this.#reserve(exchange, length)));
   }
 
   /** The whole body. Rejects with UNAVAILABLE where there is no room, with ClientGone where nobody is there any more. */
   read(exchange: Exchange): Promise<Buffer> {
     this.begin(exchange);
-    const body = this.#open.get(exchange)?.body;
+    const body = exchange.reception?.body;
     return body instanceof WholeBody ? body.bytes : Promise.reject(new ClientGone());
   }
 
   /** `begin` for a body that is handed over while it comes. */
   beginStream(exchange: Exchange): void {
-    if (this.#open.has(exchange)) return;
+    if (exchange.reception !== undefined) return;
     const length = exchange.headers.contentLength;
     // Where there is no room nothing is received, and `stream` says so.
     if (!this.#reserve(exchange, streamMemoryBytes(length))) return;
-    this.#open.set(exchange, { deadlineMs: this.#deadlineMs(length), body: new IncomingBody(exchange) });
-    this.#startSweeping();
+    this.#enter(exchange, new IncomingBody(exchange));
   }
 
   /** Throws UNAVAILABLE where there is no room. */
   stream(exchange: Exchange): BodyStream {
     if (exchange.headers.contentLength === 0) return new IncomingBody(exchange);
     this.beginStream(exchange);
-    const body = this.#open.get(exchange)?.body;
+    const body = exchange.reception?.body;
     if (body instanceof IncomingBody) return body;
     throw noRoom();
   }
 
   /** Once the request is over. What is still to come of its body is thrown away. */
   release(exchange: Exchange): void {
-    this.#open.get(exchange)?.body.discard();
-    this.#open.delete(exchange);
+    const { reception } = exchange;
+    if (reception !== undefined) {
+      reception.body.discard();
+      exchange.reception = undefined;
+      const last = this.#open.pop();
+      if (last !== undefined && last !== reception) {
+        this.#open[reception.at] = last;
+        last.at = reception.at;
+      }
+    }
     this.#bytesInFlight -= exchange.reservedBytes;
     exchange.reservedBytes = 0;
   }
 
-  #deadlineMs(length: number): number {
-    return this.#clock.monotonicMs() + GRACE_MS + length / BYTES_PER_MS_MIN;
+  #enter(exchange: Exchange, body: Reception['body']): void {
+    const deadlineMs = this.#clock.monotonicMs() + GRACE_MS + exchange.headers.contentLength / BYTES_PER_MS_MIN;
+    exchange.reception = { exchange, deadlineMs, body, at: this.#open.length };
+    this.#open.push(exchange.reception);
+    this.#startSweeping();
   }
 
   /** Whether there is room for so many bytes; they are taken then. */
@@ -100,10 +117,10 @@ export class BodyIntake {
   #sweep(): void {
     this.#sweeping = false;
     const nowMs = this.#clock.monotonicMs();
-    for (const [exchange, reception] of [...this.#open]) {
-      if (!reception.body.isOver && reception.deadlineMs <= nowMs) exchange.drop();
+    for (const { exchange, body, deadlineMs } of [...this.#open]) {
+      if (!body.isOver && deadlineMs <= nowMs) exchange.drop();
     }
-    if (this.#open.size > 0) this.#startSweeping();
+    if (this.#open.length > 0) this.#startSweeping();
   }
 }
 
