@@ -19,6 +19,8 @@ export interface ReadMark {
 
 // Rows that nothing needs stay in memory only as far as this, the last used ones.
 const CACHED_BYTES_MAX = 256 * 1024;
+// When they are too many, this share stays: a map is slow to find its first entry while those before it have just been deleted.
+const CACHED_KEPT = 0.75;
 // Rows that must stay, because they are not committed or somebody reads. Above it writes are refused with UNAVAILABLE.
 const HELD_BYTES_MAX = 32 * 1024 * 1024;
 const TABLE_BYTES = 1200;
@@ -144,7 +146,7 @@ export class Table {
     for (const [rowId, { seq }] of this.#rows) {
       if (seq > seenByAll) return;
       this.#forget(rowId);
-      if (this.#bytes <= CACHED_BYTES_MAX) return;
+      if (this.#bytes <= CACHED_BYTES_MAX * CACHED_KEPT) return;
     }
   }
 

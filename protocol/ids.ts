@@ -29,12 +29,20 @@ export type PreviewLinkId = Id<'previewLink'>;
 // RFC 4648 base 32 in lowercase: every character is safe in a host name, a path and a file name.
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 const RANDOM_CHARS = 24;
+/** Random bytes are fetched for so many ids at once: one fetch costs as much as all else of storing a row. */
+const IDS_AHEAD = 128;
+
+const random = { bytes: new Uint8Array(0), used: 0 };
 
 /** A fresh random id of one kind, for example `art_k3v…` (4 + 24 characters). */
 export function newId<K extends IdKind>(kind: K): Id<K> {
-  const bytes = crypto.getRandomValues(new Uint8Array(RANDOM_CHARS));
+  if (random.used === random.bytes.length) {
+    random.bytes = crypto.getRandomValues(new Uint8Array(RANDOM_CHARS * IDS_AHEAD));
+    random.used = 0;
+  }
   let text = `${ID_PREFIXES[kind]}_`;
-  for (const byte of bytes) text += ALPHABET[byte & 31];
+  for (let char = 0; char < RANDOM_CHARS; char += 1) text += ALPHABET[(random.bytes[random.used + char] ?? 0) & 31];
+  random.used += RANDOM_CHARS;
   return text as Id<K>;
 }
 
