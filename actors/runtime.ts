@@ -422,6 +422,8 @@ export class ActorRuntime {
     this.#sweeps += 1;
     this.#makeRoomAbove = this.#deps.memoryBytesMax;
     for (const actor of [...this.#resident.values()]) {
+      // Room made for one before it may have sent it away.
+      if (actor.state !== 'live') continue;
       if (actor.isClean && !actor.isHeld && this.#sweeps - actor.usedAtSweep > SWEEPS_PER_IDLE) void this.#leave(actor);
       else {
         actor.sweep();
