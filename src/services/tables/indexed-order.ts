@@ -38,6 +38,8 @@ interface Entries {
   readonly orders: readonly FieldOrder[];
 }
 
+const CARRIED = ['k.num as entry_num', 'k.txt as entry_txt'];
+
 function entriesInOrder(scope: TableScope, filter: Filter, { name, kind, orders }: Entries, after: Cursor): SegmentOf {
   return (statement) => {
     const where = [`${indexRows(scope, name, 'k', statement)} and k.kind = '${kind}'`];
@@ -53,7 +55,7 @@ function entriesInOrder(scope: TableScope, filter: Filter, { name, kind, orders 
     where.push(rowsWhere(scope, { kind: 'and', of: others }, statement));
     if (after !== undefined) where.push(afterEntry(orders, after, statement));
     const joined = 'r.artifact_id = k.artifact_id and r.table_name = k.table_name and r.row_id = k.row_id';
-    return { fromSql: `from row_index k join table_row r on ${joined} where ${where.join(' and ')}`, orders };
+    return { fromSql: `from row_index k join table_row r on ${joined} where ${where.join(' and ')}`, carried: CARRIED, orders };
   };
 }
 
@@ -96,7 +98,7 @@ function valueOrder(kind: 'n' | 's' | 'b', descending: boolean): FieldOrder {
       return {
         inputs: [],
         keys: [key],
-        cursorSql: 'to_jsonb(k.num)',
+        cursorSql: 'to_jsonb(r.entry_num)',
         valuesOf: (value) => (typeof value === 'number' ? [value] : undefined),
       };
     }
@@ -104,12 +106,12 @@ function valueOrder(kind: 'n' | 's' | 'b', descending: boolean): FieldOrder {
       return {
         inputs: [],
         keys: [text],
-        cursorSql: 'to_jsonb(k.txt)',
+        cursorSql: 'to_jsonb(r.entry_txt)',
         valuesOf: (value) => (typeof value === 'string' ? [value] : undefined),
       };
     case 'b': {
       const valuesOf = (value: unknown) => (typeof value === 'boolean' ? [String(value)] : undefined);
-      return { inputs: [], keys: [text], cursorSql: 'to_jsonb(k.txt::boolean)', valuesOf };
+      return { inputs: [], keys: [text], cursorSql: 'to_jsonb(r.entry_txt::boolean)', valuesOf };
     }
     default:
       return kind satisfies never;
@@ -121,5 +123,5 @@ const NO_VALUE: FieldOrder = { inputs: [], keys: [], cursorSql: 'null::jsonb', v
 
 function insertion(descending: boolean): FieldOrder {
   const valuesOf = (value: unknown) => (Number.isSafeInteger(value) ? [value as number] : undefined);
-  return { inputs: [], keys: [{ sql: 'k.created_seq', type: 'bigint', descending }], cursorSql: 'to_jsonb(k.created_seq)', valuesOf };
+  return { inputs: [], keys: [{ sql: 'k.created_seq', type: 'bigint', descending }], cursorSql: 'to_jsonb(r.created_seq)', valuesOf };
 }

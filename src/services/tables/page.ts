@@ -68,15 +68,16 @@ function scanned(scope: TableScope, filter: Filter, sort: readonly SortField[], 
     const where = rowsWhere(scope, filter, statement);
     const further = after === undefined ? 'true' : afterCursor(orders, after, statement);
     const inputs = orders.flatMap((order) => order.inputs);
-    if (inputs.length === 0) return { fromSql: `from table_row r where ${where} and ${further}`, orders };
+    if (inputs.length === 0) return { fromSql: `from table_row r where ${where} and ${further}`, carried: [], orders };
     // Without `offset 0` the planner would put what stands here into every place that names it.
-    return { fromSql: `from (select r.*, ${inputs.join(', ')} from table_row r where ${where} offset 0) r where ${further}`, orders };
+    const inner = `select r.*, ${inputs.join(', ')} from table_row r where ${where} offset 0`;
+    return { fromSql: `from (${inner}) r where ${further}`, carried: [], orders };
   };
 }
 
 function readSegment(sql: Sql, segmentOf: SegmentOf, limit: number, skip: number): Promise<readonly FoundRow[]> {
   const statement = new Statement();
-  const { fromSql, orders } = segmentOf(statement);
+  const { fromSql, carried, orders } = segmentOf(statement);
   const cursor = orders.map(({ cursorSql }) => cursorSql).join(', ');
   const bounds = `limit ${statement.param(limit, 'bigint')}${skip === 0 ? '' : ` offset ${statement.param(skip, 'bigint')}`}`;
   // The inner selection is bounded by rows, the outer one by bytes; what only the page needs is worked out between the two.
@@ -86,10 +87,10 @@ function readSegment(sql: Sql, segmentOf: SegmentOf, limit: number, skip: number
       p.cursor, p.found
     from (
       select r.row_id, r.data::text as data, r.created_seq, r.seq, r.created_at_ms, r.updated_at_ms,
-        r.cursor,
+        jsonb_build_array(${cursor})::text as cursor,
         (count(*) over ())::integer as found,
         sum(octet_length(r.data::text)) over (rows unbounded preceding) - octet_length(r.data::text) as bytes_before
-      from (select r.*, jsonb_build_array(${cursor})::text as cursor ${fromSql} order by ${orderBy(orders)} ${bounds}) r
+      from (select ${['r.*', ...carried].join(', ')} ${fromSql} order by ${orderBy(orders)} ${bounds}) r
     ) p
     where p.bytes_before <= ${statement.param(LIMITS.rowsPageBytesMax, 'bigint')}`,
   );

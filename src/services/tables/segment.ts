@@ -6,6 +6,8 @@ import type { Statement } from './statement.ts';
 export interface Segment {
   /** Tables and conditions, from the word `from` on; the row is `r`. */
   readonly fromSql: string;
+  /** Columns beside those of `r` that the cursor is made of. */
+  readonly carried: readonly string[];
   readonly orders: readonly FieldOrder[];
 }
 

@@ -49,7 +49,7 @@ export interface FieldOrder {
   /** Columns beside those of the row that the rest is made of: what is worked out of a row's JSON is worked out once. */
   readonly inputs: readonly string[];
   readonly keys: readonly SortKey[];
-  /** The value of a row that its cursor carries, as jsonb. */
+  /** The value of a row that its cursor carries, as jsonb, over the columns of the page's rows. */
   readonly cursorSql: string;
   /** The values of the keys that such a value stands for; undefined where no row has it. */
   readonly valuesOf: (cursor: unknown) => readonly Parameter[] | undefined;
@@ -70,10 +70,11 @@ function fieldOrder(field: SortField, at: number, statement: Statement): FieldOr
   if (isInsertion(field)) return columnOrder('r.created_seq', 'bigint', descending);
   if (path.length === 1 && path[0] === 'updatedAt') return columnOrder('r.updated_at_ms', 'bigint', descending);
   if (path.length === 1 && path[0] === 'id') return columnOrder('r.row_id', 'text', descending);
-  const { json, text, type } = fieldSql(path, statement);
-  const value = { json: `r.json${at}`, text: `r.text${at}`, type: `r.type${at}` };
+  const { json } = fieldSql(path, statement);
+  const found = `r.json${at}`;
+  const value = { json: found, text: `left(${found} #>> '{}', ${LIMITS.sortTextCharsMax})`, type: `jsonb_typeof(${found})` };
   return {
-    inputs: [`${json} as json${at}`, `left(${text}, ${LIMITS.sortTextCharsMax}) as text${at}`, `${type} as type${at}`],
+    inputs: [`${json} as json${at}`],
     keys: valueKeys(value).map((key) => ({ ...key, descending })),
     cursorSql: `case ${value.type} when 'string' then to_jsonb(${value.text}) when 'array' then '[]' when 'object' then '[]' else coalesce(${value.json}, 'null') end`,
     valuesOf: keysOfValue,
