@@ -1,6 +1,6 @@
 /** Comments in the group commit: what a batch leaves of them, and the parts of the statement that write it. */
 import type { CommentChange } from '../../actors/ports.ts';
-import type { Statement } from './journal-statement.ts';
+import type { JournalStatement } from './journal-statement.ts';
 
 type Numbered<C> = C & { readonly seq: number };
 type Put = Numbered<Extract<CommentChange, { kind: 'comment.put' }>>;
@@ -69,7 +69,7 @@ export class CommentColumns {
   }
 }
 
-export function commentParts(statement: Statement, { puts: p, revisions: r, deletes: d, configs: c }: CommentColumns): string {
+export function commentParts(statement: JournalStatement, { puts: p, revisions: r, deletes: d, configs: c }: CommentColumns): string {
   const puts = () => `, comment_written as (
       insert into comment (artifact_id, id, data, seq, created_at_ms, updated_at_ms)
       select owned.id, p.id, p.data::jsonb, p.seq, p.created, p.updated

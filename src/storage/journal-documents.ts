@@ -1,7 +1,7 @@
 /** Collaborative documents in the group commit: what a batch leaves of them, and the parts of the statement that write it. */
 import { createEncoder, toUint8Array, writeVarUint8Array } from 'lib0/encoding';
 import type { DocumentChange } from '../../actors/ports.ts';
-import type { Statement } from './journal-statement.ts';
+import type { JournalStatement } from './journal-statement.ts';
 
 type Numbered<C> = C & { readonly seq: number };
 type Update = Numbered<Extract<DocumentChange, { kind: 'doc.update' }>>;
@@ -71,7 +71,7 @@ function hexadecimal(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }
 
-export function documentParts(statement: Statement, { updates: p, drops: d }: DocumentColumns): string {
+export function documentParts(statement: JournalStatement, { updates: p, drops: d }: DocumentColumns): string {
   const puts = () => `, doc_update as materialized (
       select owned.id, p.name, p.seq, decode(p.data, 'hex') as data, p.updates, p.by_user, p.at
       from unnest(

@@ -1,8 +1,8 @@
 /** The parts of the group commit's statement, one for each kind of change; nothing, and no parameter, where a commit has none of it. `owned` maps a batch to its artifact. */
 import type { JournalColumns } from './journal-columns.ts';
-import type { Statement } from './journal-statement.ts';
+import type { JournalStatement } from './journal-statement.ts';
 
-export function keyParts(statement: Statement, { keyPuts: p, keyDeletes: d }: JournalColumns): string {
+export function keyParts(statement: JournalStatement, { keyPuts: p, keyDeletes: d }: JournalColumns): string {
   const puts = () => `, key_written as (
       insert into json_key (artifact_id, key, value, seq, created_at_ms, updated_at_ms, expires_at_ms)
       select owned.id, p.key, p.value, p.seq, p.created, p.updated, p.expires
@@ -23,7 +23,10 @@ export function keyParts(statement: Statement, { keyPuts: p, keyDeletes: d }: Jo
     )`;
 }
 
-export function tableParts(statement: Statement, { tablePuts: p, tableCounts: c, tableDrops: d, rowsLeft: l }: JournalColumns): string {
+export function tableParts(
+  statement: JournalStatement,
+  { tablePuts: p, tableCounts: c, tableDrops: d, rowsLeft: l }: JournalColumns,
+): string {
   const puts = () => `, table_written as (
       insert into data_table (artifact_id, name, stored_as, schema, row_count, seq, created_at_ms, updated_at_ms)
       select owned.id, p.name, p.stored_as, p.schema::jsonb, p.rows, p.seq, p.created, p.updated
@@ -61,7 +64,7 @@ export function tableParts(statement: Statement, { tablePuts: p, tableCounts: c,
   return `${some(p.names, puts)}${some(c.names, counts)}${some(d.names, drops)}`;
 }
 
-export function rowParts(statement: Statement, { rowPuts: p, rowDeletes: d }: JournalColumns): string {
+export function rowParts(statement: JournalStatement, { rowPuts: p, rowDeletes: d }: JournalColumns): string {
   const puts = () => `, row_written as (
       insert into table_row (artifact_id, table_name, row_id, data, created_seq, seq, created_at_ms, updated_at_ms)
       select owned.id, p.tab, p.row_id, p.data::jsonb, p.created_seq, p.seq, p.created, p.updated
@@ -83,7 +86,7 @@ export function rowParts(statement: Statement, { rowPuts: p, rowDeletes: d }: Jo
     )`;
 }
 
-export function indexParts(statement: Statement, { indexPuts: p, reindexed: r }: JournalColumns): string {
+export function indexParts(statement: JournalStatement, { indexPuts: p, reindexed: r }: JournalColumns): string {
   const puts = () => `, index_written as (
       insert into row_index (artifact_id, table_name, column_name, kind, num, txt, row_id, created_seq)
       select owned.id, p.tab, p.col, p.kind::"char", p.num, p.txt, p.row_id, p.created_seq
@@ -111,7 +114,7 @@ export function indexParts(statement: Statement, { indexPuts: p, reindexed: r }:
     )`;
 }
 
-export function blobParts(statement: Statement, { blobPuts: p, blobDeletes: d }: JournalColumns): string {
+export function blobParts(statement: JournalStatement, { blobPuts: p, blobDeletes: d }: JournalColumns): string {
   const puts = () => `, blob_written as (
       insert into blob (artifact_id, id, filename, mime_type, size_bytes, sha256, created_by, seq, created_at_ms)
       select owned.id, p.id, p.filename, p.mime, p.size, decode(p.sha256, 'hex'), p.creator, p.seq, p.created
@@ -132,7 +135,7 @@ export function blobParts(statement: Statement, { blobPuts: p, blobDeletes: d }:
     )`;
 }
 
-export function tombstonePart(statement: Statement, { tombstones: t }: JournalColumns): string {
+export function tombstonePart(statement: JournalStatement, { tombstones: t }: JournalColumns): string {
   if (t.seqs.length === 0) return '';
   return `, buried as (
       insert into tombstone (artifact_id, seq, kind, name, row_id, at_ms)

@@ -8,7 +8,7 @@ const NEEDS_ESCAPE = /["\\]/g;
  * Built by hand rather than from fragments of the client's: those cost more than all else of a commit, and each of them outlives the
  * collections of young garbage that should have freed it.
  */
-export class Statement {
+export class JournalStatement {
   readonly parameters: string[] = [];
 
   /** SQL for an array of `bigint`. */

@@ -5,7 +5,7 @@ import { JournalColumns } from './journal-columns.ts';
 import { commentParts } from './journal-comments.ts';
 import { documentParts } from './journal-documents.ts';
 import { blobParts, indexParts, keyParts, rowParts, tableParts, tombstonePart } from './journal-parts.ts';
-import { Statement } from './journal-statement.ts';
+import { JournalStatement } from './journal-statement.ts';
 import { type Queries, type Sql, sqlState } from './sql.ts';
 
 /** A commit takes milliseconds. After this its outcome counts as unknown and its connection is given up. */
@@ -56,7 +56,7 @@ export function postgresJournal(connect: (broken?: Sql) => Sql): JournalStore {
 export async function writeBatches(sql: Queries, batches: readonly ArtifactBatch[]): Promise<ReadonlySet<ArtifactId>> {
   const columns = new JournalColumns(batches);
   const { artifacts } = columns;
-  const statement = new Statement();
+  const statement = new JournalStatement();
   const text = `
     with batch as (
       select * from unnest(${statement.texts(artifacts.ids)}, ${statement.bigints(artifacts.epochs)}, ${statement.bigints(artifacts.seqs)})

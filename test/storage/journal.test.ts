@@ -308,6 +308,20 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     expect((await store().load(id))?.blobs).toEqual([{ id: 'a', ...blob }]);
   });
 
+  it('[texts] come back whatever characters they have, alone and beside others', async () => {
+    const texts = ['', 'NULL', '{1,2}', 'a,b', '"', '\\', '\\"', '"a\x1eb"', '\x1e', '\r\n\t', 'ü 🎨'];
+    const { id, batch } = await owned();
+    expect(await journal.commit([batch(...texts.map((text, i) => put(i + 1, `k${String(i).padStart(2, '0')}`, text)))])).toEqual([
+      'committed',
+    ]);
+    expect((await store().load(id))?.keys.map(({ value }) => value)).toEqual(texts);
+    for (const text of texts) {
+      const alone = await owned();
+      await journal.commit([alone.batch(put(1, 'k', text))]);
+      expect((await store().load(alone.id))?.keys.map(({ value }) => value)).toEqual([text]);
+    }
+  });
+
   it('[tombstones] remembers every deletion that can be seen from outside', async () => {
     const { id, batch } = await owned();
     await journal.commit([batch(put(1, 'k', '1'), tablePut(2, 't'), rowPut(3, 'a', '{}'), rowPut(4, 'b', '{}', { count: 2 }))]);
