@@ -295,7 +295,7 @@ describeWith('chromiumPath')('the examples in which many write at once', () => {
       await texts(cardsOf(page, 'todo')).toEqual(['Lick the envelope']);
       await texts(cardsOf(page, 'doing')).toEqual(['Buy stamps', 'Choose a pen', 'Find the address', 'Write the postcard']);
     }
-    await card(one.page, 'Choose a pen').getByRole('button').click();
+    await card(one.page, 'Choose a pen').getByRole('button', { name: 'Remove' }).click();
     await texts(cardsOf(two.page, 'doing')).toEqual(['Buy stamps', 'Find the address', 'Write the postcard']);
     await screenshots(two.page, 'kanban');
     await three.page.context().close();

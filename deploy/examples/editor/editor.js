@@ -9,7 +9,7 @@ const STATES = { connecting: 'connecting …', offline: 'offline: you can go on 
 const NAME = 'name';
 /** Dark enough for white letters. */
 const COLORS = ['#b3261e', '#9a5b00', '#1b7a43', '#0b7285', '#2a5bd0', '#7a3fd1', '#b0307a'];
-const color = COLORS[Math.floor(Math.random() * COLORS.length)];
+let color = COLORS[Math.floor(Math.random() * COLORS.length)];
 
 const note = document.getElementById('note');
 const shown = document.getElementById('state');
@@ -39,6 +39,14 @@ function sayName() {
   const name = field.value.trim().slice(0, 40);
   localStorage.setItem(NAME, name);
   awareness.setLocalStateField('user', { name: name || 'Somebody', color, colorLight: `${color}33` });
+}
+
+/** One that nobody else here has, while there are any. */
+function pickColor() {
+  const others = [...awareness.getStates()].filter(([id]) => id !== awareness.clientID);
+  const taken = new Set(others.map(([, { user }]) => user?.color));
+  if (taken.has(color)) color = COLORS.find((each) => !taken.has(each)) ?? color;
+  sayName();
 }
 
 function showPeople() {
@@ -80,6 +88,8 @@ shared.on('error', ({ message }) => {
   note.textContent = message;
 });
 sayName();
+// Why it cannot be read is told by `error`.
+shared.synced.then(pickColor, () => undefined);
 showPeople();
 showState();
 allowWriting();

@@ -8,11 +8,12 @@ const table = easel.table('cards');
 const note = document.getElementById('note');
 const columns = [...document.querySelectorAll('[data-column]')].map((section) => {
   const list = document.createElement('ol');
-  const name = section.querySelector('h2').textContent;
+  const heading = section.querySelector('h2');
+  const name = heading.textContent;
   list.setAttribute('aria-label', name);
   section.append(list, newCardForm(section.dataset.column, name));
   acceptDrops(section);
-  return { id: section.dataset.column, name, section, list };
+  return { id: section.dataset.column, name, heading, list };
 });
 
 /** By id: what was told last, with what this window has changed and not yet heard of. */
@@ -35,7 +36,7 @@ function show() {
   if (item && !item.contains(document.activeElement)) item.focus({ preventScroll: true });
 }
 
-function showColumn({ id, list, section }) {
+function showColumn({ id, list, heading }) {
   const wanted = cardsOf(id);
   const ids = new Set(wanted.map((card) => card.id));
   for (const item of [...list.children]) if (!ids.has(item.dataset.card)) item.remove();
@@ -48,7 +49,7 @@ function showColumn({ id, list, section }) {
     if (document.activeElement !== text && text.textContent !== card.text) text.textContent = card.text;
     if (list.children[index] !== item) list.insertBefore(item, list.children[index] ?? null);
   }
-  section.dataset.count = String(wanted.length);
+  heading.dataset.count = String(wanted.length);
 }
 
 function newItem(card) {
@@ -58,13 +59,14 @@ function newItem(card) {
   item.draggable = true;
   const text = document.createElement('span');
   text.className = 'text';
-  const remove = document.createElement('button');
-  remove.type = 'button';
-  remove.textContent = '×';
-  remove.title = 'Remove';
-  remove.setAttribute('aria-label', 'Remove this card');
-  remove.addEventListener('click', () => removeCard(item.dataset.card));
-  item.append(text, remove);
+  // For fingers, which cannot drag everywhere.
+  const onward = newButton('→', 'Move to the next column', () => moveOnward(item.dataset.card));
+  onward.className = 'onward';
+  item.append(
+    text,
+    onward,
+    newButton('×', 'Remove this card', () => removeCard(item.dataset.card)),
+  );
   item.addEventListener('dragstart', (event) => {
     dragged = item.dataset.card;
     event.dataTransfer.effectAllowed = 'move';
@@ -75,6 +77,23 @@ function newItem(card) {
   item.addEventListener('dblclick', () => edit(item));
   item.addEventListener('keydown', (event) => onKey(event, item));
   return item;
+}
+
+function newButton(sign, label, press) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = sign;
+  button.title = label;
+  button.setAttribute('aria-label', label);
+  button.addEventListener('click', press);
+  return button;
+}
+
+/** From the last column to the first. */
+function moveOnward(id) {
+  const at = columns.findIndex((each) => each.id === cards.get(id).column);
+  const next = columns[(at + 1) % columns.length];
+  move(id, next.id, cardsOf(next.id).length);
 }
 
 function onKey(event, item) {
