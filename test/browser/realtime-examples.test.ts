@@ -107,13 +107,13 @@ describeWith('chromiumPath')('the examples in which many write at once', () => {
     folder.remove();
   });
 
-  async function publish(example: string, slug = example): Promise<Publication> {
+  async function publish(example: string, slug = example, allow_anon_collab = true): Promise<Publication> {
     const { body } = await createClient({ baseUrl: program.baseUrl }).call('accounts.create', {});
     const client = clientOf(program, body.token);
     const published = await publishSite(client, builtExample(example), { slug, visibility: 'public' });
     await client.call('artifacts.update', {
       params: { id: published.artifactId as never },
-      body: { allow_anon_write: true, allow_anon_collab: true },
+      body: { allow_anon_write: true, allow_anon_collab },
     });
     return published;
   }
@@ -199,6 +199,17 @@ describeWith('chromiumPath')('the examples in which many write at once', () => {
     for (const page of [one, two]) await expect.poll(async () => (await linesOf(page)).join('\n')).toBe(`${text} after`);
     await expect.poll(() => cursorsOf(one).allTextContents()).toContain('Grace');
     for (const each of [ada, grace, later]) expect(ownTroubles(each)).toEqual([]);
+  });
+
+  it('tells visitors who may not join in, and lets them write nothing that would be lost', async () => {
+    const [editor, board] = [await publish('editor', 'editor-closed', false), await publish('whiteboard', 'whiteboard-closed', false)];
+    for (const { page } of [await open(editor), await open(board)]) {
+      await page.getByText('Visitors may not join in here').waitFor();
+      await page.locator('#state[data-state=refused]').waitFor();
+      if ((await page.locator('.cm-content').count()) === 1) await type(page, 'lost');
+      else await draw(page, [0.2, 0.2], [0.8, 0.3]);
+      expect(await page.locator('#strokes path, .cm-line:not(:empty):has-text("lost")').count()).toBe(0);
+    }
   });
 
   it('strokes and hands appear in the other window, and each takes back only its own', async () => {

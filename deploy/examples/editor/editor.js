@@ -70,7 +70,8 @@ function showState() {
 }
 
 function allowWriting() {
-  view.dispatch({ effects: mayWrite.reconfigure(EditorState.readOnly.of(shared.readOnly)) });
+  const isClosed = shared.readOnly || shared.state === 'refused';
+  view.dispatch({ effects: mayWrite.reconfigure(EditorState.readOnly.of(isClosed)) });
 }
 
 function showCount() {
@@ -81,11 +82,11 @@ function showCount() {
 field.value = localStorage.getItem(NAME) ?? '';
 field.addEventListener('change', sayName);
 awareness.on('change', showPeople);
-shared.on('readOnly', allowWriting);
+for (const event of ['state', 'readOnly']) shared.on(event, allowWriting);
 text.observe(showCount);
 for (const event of ['state', 'unsaved', 'readOnly']) shared.on(event, showState);
-shared.on('error', ({ message }) => {
-  note.textContent = message;
+shared.on('error', ({ code, message }) => {
+  note.textContent = code === 'UNAUTHORIZED' ? 'Visitors may not join in here: the owner has to allow it.' : message;
 });
 sayName();
 // Why it cannot be read is told by `error`.

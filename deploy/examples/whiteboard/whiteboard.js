@@ -76,7 +76,7 @@ function at({ clientX, clientY }) {
 }
 
 function begin(event) {
-  if (event.button !== 0 || shared.readOnly) return;
+  if (event.button !== 0 || shared.readOnly || shared.state === 'refused') return;
   board.setPointerCapture(event.pointerId);
   if (isErasing()) {
     eraseAt(event);
@@ -205,8 +205,8 @@ board.addEventListener('pointercancel', end);
 board.addEventListener('pointerleave', () => sayHand(null));
 
 for (const event of ['state', 'unsaved', 'readOnly']) shared.on(event, showState);
-shared.on('error', ({ message }) => {
-  note.textContent = message;
+shared.on('error', ({ code, message }) => {
+  note.textContent = code === 'UNAUTHORIZED' ? 'Visitors may not join in here: the owner has to allow it.' : message;
 });
 easel.presence.on('change', showPeople);
 show();
