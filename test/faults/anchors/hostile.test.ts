@@ -110,7 +110,7 @@ it(`[memory] ${STALLED} who do not read cost a process no more than their high-w
   const grown = (await figure('process_resident_memory_bytes')) - before;
   expect(buffered).toBeGreaterThan(0);
   expect(buffered).toBeLessThan(STALLED * (HIGH_WATER_BYTES + 2 * PIECE_BYTES));
-  // All of it for everybody would be 1.3 GB; a third of this is what waits, the rest what the garbage collector has not looked at yet.
+  // All of it for everybody would be 1.3 GB. Beside what waits there is the garbage of making it.
   expect(grown).toBeLessThan(450 * MB);
   for (const socket of stalled) socket.destroy();
   writer.close();
