@@ -149,6 +149,14 @@ export class Client {
   }
 }
 
+/** As in browsers, closing one that is still connecting is no exception: providers do so when they are destroyed, and listen no more. */
+class ForgivingWebSocket extends WebSocket {
+  constructor(url: string | URL, protocols?: string | string[]) {
+    super(url, protocols);
+    this.on('error', () => undefined);
+  }
+}
+
 type HocuspocusKind = 'hocuspocus 2' | 'hocuspocus 3' | 'hocuspocus 4';
 
 /** One socket of Hocuspocus for several documents. */
@@ -165,7 +173,7 @@ export function openConnection(kind: HocuspocusKind, { baseUrl, artifactId }: Pi
   // A server that restarts is found again soon: the tests wait for that in real time.
   const settings = {
     url: `${baseUrl.replace('http', 'ws')}/v1/data/${artifactId}/realtime`,
-    WebSocketPolyfill: WebSocket,
+    WebSocketPolyfill: ForgivingWebSocket,
     delay: 50,
     minDelay: 50,
     maxDelay: 200,
@@ -198,7 +206,7 @@ interface YProvider {
 
 /** What comes on the socket is shown to the client's `heard` too. */
 function tapped(client: Client): new (url: string, protocols: string[]) => WebSocket {
-  return class extends WebSocket {
+  return class extends ForgivingWebSocket {
     constructor(url: string, protocols: string[]) {
       super(url, protocols);
       this.on('message', (data) => {
