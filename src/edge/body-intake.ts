@@ -14,12 +14,23 @@ const BYTES_PER_MS_MIN = 32;
 const SWEEP_MS = 1000;
 
 /** A body that is being received or worked on. */
-export interface Reception {
+class Reception {
   readonly exchange: Exchange;
   readonly deadlineMs: number;
   readonly body: WholeBody | IncomingBody;
   /** Where it stands in the list of the open ones. */
   at: number;
+
+  constructor(exchange: Exchange, deadlineMs: number, body: WholeBody | IncomingBody, at: number) {
+    this.exchange = exchange;
+    this.deadlineMs = deadlineMs;
+    this.body = body;
+    this.at = at;
+  }
+}
+
+function receptionOf({ reception }: Exchange): Reception | undefined {
+  return reception instanceof Reception ? reception : undefined;
 }
 
 export class BodyIntake {
@@ -55,7 +66,7 @@ export class BodyIntake {
   /** The whole body. Rejects with UNAVAILABLE where there is no room, with ClientGone where nobody is there any more. */
   read(exchange: Exchange): Promise<Buffer> {
     this.begin(exchange);
-    const body = exchange.reception?.body;
+    const body = receptionOf(exchange)?.body;
     return body instanceof WholeBody ? body.bytes : Promise.reject(new ClientGone());
   }
 
@@ -72,14 +83,14 @@ export class BodyIntake {
   stream(exchange: Exchange): BodyStream {
     if (exchange.headers.contentLength === 0) return new IncomingBody(exchange);
     this.beginStream(exchange);
-    const body = exchange.reception?.body;
+    const body = receptionOf(exchange)?.body;
     if (body instanceof IncomingBody) return body;
     throw noRoom();
   }
 
   /** Once the request is over. What is still to come of its body is thrown away. */
   release(exchange: Exchange): void {
-    const { reception } = exchange;
+    const reception = receptionOf(exchange);
     if (reception !== undefined) {
       reception.body.discard();
       exchange.reception = undefined;
@@ -95,8 +106,9 @@ export class BodyIntake {
 
   #enter(exchange: Exchange, body: Reception['body']): void {
     const deadlineMs = this.#clock.monotonicMs() + GRACE_MS + exchange.headers.contentLength / BYTES_PER_MS_MIN;
-    exchange.reception = { exchange, deadlineMs, body, at: this.#open.length };
-    this.#open.push(exchange.reception);
+    const reception = new Reception(exchange, deadlineMs, body, this.#open.length);
+    exchange.reception = reception;
+    this.#open.push(reception);
     this.#startSweeping();
   }
 

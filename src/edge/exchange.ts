@@ -4,7 +4,6 @@ import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets
 import { STATUS_CODES } from 'node:http';
 import type { Pass } from '../../actors/access.ts';
 import type { Answer, Upgrade } from './answer.ts';
-import type { Reception } from './body-intake.ts';
 import { RequestHeaders } from './headers.ts';
 import type { ReplyStream } from './reply-stream.ts';
 import { requestId } from './request-id.ts';
@@ -47,8 +46,8 @@ export class Exchange {
   pass: Pass | null = null;
   /** Bytes of body that this request holds in memory. */
   reservedBytes = 0;
-  /** Its body, from the first byte on until it is answered. */
-  reception: Reception | undefined;
+  /** A place for whoever receives its body, from the first byte on until it is answered. */
+  reception: object | undefined;
   readonly #response: HttpResponse;
   readonly #trustProxy: boolean;
   readonly #upgradeContext: us_socket_context_t | undefined;
