@@ -72,6 +72,8 @@ describe('JSON patch (RFC 6902)', () => {
   it('[model] turns any document into any other with what the rfc6902 package says is the difference', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.jsonValue({ maxDepth: 4 }), (from, to) => {
+        // The package takes the difference of inherited members too; what becomes of this one is proved below.
+        fc.pre(!JSON.stringify([from, to]).includes('__proto__'));
         const difference = createPatch(from, to);
         expect(patch(JSON.stringify(from), JSON.parse(JSON.stringify(difference)))).toBe(JSON.stringify(sorted(from, to, difference)));
       }),
