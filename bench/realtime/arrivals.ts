@@ -90,7 +90,7 @@ export async function cold(stage: RealtimeStage): Promise<Part> {
 
 export async function crowd(stage: RealtimeStage): Promise<Part> {
   const rounds: Crowded[] = [];
-  for (let round = 0; round < (stage.quick ? 1 : 3); round++) {
+  for (let round = 0; round < (stage.quick ? 1 : 2); round++) {
     const url = `${webSocket(stage.easel.server)}/v1/data/${artifactId(stage.fresh())}/channels?token=${stage.token}`;
     const plan: Crowd = { url, people: PEOPLE, movesPerS: 1, durationS: stage.quick ? 3 : 10, serverPid: stage.easel.server.pid };
     const crowded = await generated<Crowded>(stage.folder, 'generate-crowd', plan);

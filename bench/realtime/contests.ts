@@ -127,8 +127,8 @@ export async function fanOut(stage: RealtimeStage): Promise<Part> {
     documents: 1,
     readersEach: 50,
     editsPerS: 800,
-    durationS: 8,
-    rounds: 3,
+    durationS: 6,
+    rounds: 2,
     notes: [
       '800 edits/s of one character; Easel commits each to Postgres, the relay and @y/websocket-server store nothing, Hocuspocus the whole document after 2 s.',
     ],
@@ -149,8 +149,8 @@ export async function pairs(stage: RealtimeStage): Promise<Part> {
     documents: 100,
     readersEach: 1,
     editsPerS: 20,
-    durationS: 8,
-    rounds: 3,
+    durationS: 6,
+    rounds: 2,
     notes: ['2000 edits/s together.'],
   };
   const all = await carry(stage, plan);
@@ -167,8 +167,8 @@ export async function flat(stage: RealtimeStage): Promise<Part> {
     documents,
     readersEach: 1,
     editsPerS: 1000 / documents,
-    durationS: 8,
-    rounds: 3,
+    durationS: 6,
+    rounds: 2,
     notes: [],
   });
   const few = await carry(stage, plan(100));
@@ -190,8 +190,8 @@ export async function observers(stage: RealtimeStage): Promise<Part> {
     documents: 1,
     readersEach: 1500,
     editsPerS: 10,
-    durationS: 8,
-    rounds: 3,
+    durationS: 6,
+    rounds: 2,
     notes: ['10 edits/s, 15 000 deliveries/s; the generator receives them all on one core.'],
   };
   const all = await carry(stage, plan);
@@ -206,8 +206,8 @@ export async function saved(stage: RealtimeStage): Promise<Part> {
     documents: 100,
     readersEach: 0,
     editsPerS: 20,
-    durationS: 8,
-    rounds: 3,
+    durationS: 6,
+    rounds: 2,
     notes: ['From the edit to the server’s word that it is in Postgres, which flushes every commit.'],
   };
   const all = await carry(stage, plan);
@@ -227,8 +227,8 @@ export async function typing(stage: RealtimeStage): Promise<Part> {
     documents: 1,
     readersEach: 1,
     editsPerS: 10_000,
-    durationS: 8,
-    rounds: 3,
+    durationS: 6,
+    rounds: 2,
     notes: ['The writer applies each edit to a Y.Doc of its own, on the generator’s core.'],
   };
   const all = await carry(stage, plan);

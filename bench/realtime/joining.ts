@@ -1,5 +1,6 @@
 /** Many who join one large document at once, in a process of its own: what `generate-joining` runs. */
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import * as Y from 'yjs';
 import { Latencies } from '../latency.ts';
 import { cpuUs } from '../processes.ts';
@@ -24,6 +25,7 @@ export interface Joined {
 }
 
 const EDIT_CHARACTERS = 1000;
+const LOOK_AGAIN_MS = 50;
 
 export async function generateJoining(file: string): Promise<void> {
   console.log(JSON.stringify(await join(JSON.parse(readFileSync(file, 'utf8')) as Joining)));
@@ -56,23 +58,25 @@ async function join({ place, joiners, characters, serverPid }: Joining): Promise
   };
 }
 
-/** Writes a text in edits of so many characters. Resolves with the connection when the server has stored everything. */
+/** Writes a text in edits of so many characters. Resolves with the connection when somebody who joins gets all of it. */
 export async function fill(place: Place, characters: number, editCharacters: number): Promise<Client> {
   const { client } = await Client.join(place);
   const doc = new Y.Doc();
   const text = doc.getText('text');
-  const edits = Math.ceil(characters / editCharacters);
-  let saved = 0;
-  await new Promise<void>((resolve) => {
-    client.onUpdate = () => {
-      saved += 1;
-      if (saved === edits) resolve();
-    };
-    doc.on('update', (update: Uint8Array) => client.send(update));
-    // Not at the end each time, so that the document is made of as many pieces.
-    for (let edit = 0; edit < edits; edit++) text.insert(edit % 2 === 0 ? 0 : text.length, String(edit % 10).repeat(editCharacters));
-  });
+  doc.on('update', (update: Uint8Array) => client.send(update));
+  // Not at the end each time, so that the document is made of as many pieces.
+  for (let edit = 0; text.length < characters; edit++)
+    text.insert(edit % 2 === 0 ? 0 : text.length, String(edit % 10).repeat(editCharacters));
+  const wanted = text.length;
   doc.destroy();
-  client.onUpdate = () => undefined;
+  while ((await charactersOf(place)) < wanted) await pause(LOOK_AGAIN_MS);
   return client;
+}
+
+async function charactersOf(place: Place): Promise<number> {
+  const { client, state } = await Client.join(place);
+  client.close();
+  const doc = new Y.Doc();
+  Y.applyUpdate(doc, state);
+  return doc.getText('text').length;
 }
