@@ -137,6 +137,9 @@ export class Exchange {
     if (this.#aborted) {
       answer.upgrade?.abandoned();
       onSent();
+    } else if (answer.upgrade !== undefined) {
+      this.#upgrade(answer.upgrade);
+      onSent();
     } else if (this.#detached) this.#response.cork(() => this.#write(answer, closeAfter, onSent));
     else this.#write(answer, closeAfter, onSent);
   }
@@ -144,11 +147,6 @@ export class Exchange {
   #write(answer: Answer, closeAfter: boolean, onSent: StreamEnd): void {
     const response = this.#response;
     const { payload } = answer;
-    if (answer.upgrade !== undefined) {
-      this.#upgrade(answer.upgrade);
-      onSent();
-      return;
-    }
     if (answer.status !== 200) response.writeStatus(statusLines.get(answer.status) ?? `${answer.status} Status`);
     // One call carries all headers: each call costs a crossing into C++.
     response.writeHeader('X-Request-Id', this.#headerText(answer));
@@ -171,9 +169,15 @@ export class Exchange {
   #upgrade({ userData }: Upgrade): void {
     const response = this.#response;
     const { headers } = this;
-    response.writeStatus('101 Switching Protocols');
-    response.writeHeader('X-Request-Id', this.requestId);
+    const writeHead = () => {
+      response.writeStatus('101 Switching Protocols');
+      response.writeHeader('X-Request-Id', this.requestId);
+    };
+    if (this.#detached) response.cork(writeHead);
+    else writeHead();
     const [key, protocol, extensions] = ['key', 'protocol', 'extensions'].map((name) => headers.get(`sec-websocket-${name}`));
+    // Never within `cork`: the socket may be made anew in the same place, is then taken for the HTTP one that it was, and what memory
+    // happens to hold there can read as "close after this".
     response.upgrade(userData, key ?? '', protocol ?? '', extensions ?? '', this.#upgradeContext as us_socket_context_t);
   }
 
