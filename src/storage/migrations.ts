@@ -88,6 +88,12 @@ function refuseUnknown(known: readonly Migration[], applied: readonly AppliedMig
 async function applyOne(connection: ReservedSql, migration: Migration): Promise<void> {
   await connection`begin`;
   try {
+    // The embedded database has one session for all connections, which shares its advisory locks: there this is what makes them take turns.
+    const [applied] = await connection`select from schema_migration where version = ${migration.version}`;
+    if (applied !== undefined) {
+      await connection`rollback`;
+      return;
+    }
     await connection.unsafe(migration.sql);
     await connection`
       insert into schema_migration (version, name, checksum)
