@@ -16,14 +16,25 @@ interface Known {
   readonly state: unknown;
 }
 
+interface Connected extends Known {
+  readonly connectionId: string;
+}
+
+/** Of an event on the channel, checked by the schema as it came. */
+interface Told {
+  readonly people?: readonly Connected[];
+  readonly joined?: readonly Connected[];
+  readonly updated?: readonly Pick<Connected, 'connectionId' | 'state'>[];
+  readonly left?: readonly string[];
+}
+
 /** What a client knows after all frames of presence that it was told. */
 function known(client: ChannelClient): Map<string, Known> {
   const people = new Map<string, Known>();
   for (const [, kind, data] of client.events('presence')) {
-    // biome-ignore lint/suspicious/noExplicitAny: checked by the schema as it came.
-    const told = data as any;
+    const told = data as Told;
     if (kind === 'people') people.clear();
-    for (const one of told.people ?? told.joined) people.set(one.connectionId, { id: one.id, name: one.name, state: one.state });
+    for (const one of told.people ?? told.joined ?? []) people.set(one.connectionId, { id: one.id, name: one.name, state: one.state });
     for (const { connectionId, state } of told.updated ?? []) {
       const before = people.get(connectionId);
       if (before !== undefined) people.set(connectionId, { ...before, state });
