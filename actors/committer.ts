@@ -1,6 +1,6 @@
 /** The committer, one a process: while a commit is in flight the changes of all actors collect, and the next commit takes them all. */
 import { Failure } from '../protocol/errors.ts';
-import type { ArtifactBatch, BatchOutcome, Clock, JournalStore, Log, RuntimeMeter } from './ports.ts';
+import type { ArtifactBatch, BatchOutcome, Clock, JournalStore, Log, RuntimeMeter, Timer } from './ports.ts';
 
 // Changes not yet committed in the whole process. At the limit new writes are refused with UNAVAILABLE.
 // Some 200 ms of what the store takes: more would only make everybody wait longer for the same answer.
@@ -11,6 +11,15 @@ const RETRY_AFTER_S = 1;
 // After a failed commit the next one waits, longer each time, so that a store in trouble is not hammered.
 const BACKOFF_FIRST_MS = 50;
 const BACKOFF_MAX_MS = 2000;
+
+/**
+ * From the beginning of one commit to that of the next where all that has come can wait. A commit costs the same for one change as for ten,
+ * and what is typed comes one by one.
+ */
+const PATIENCE_MS = 6;
+
+/** `now`: somebody does nothing else until it is committed. `soon`: it may wait for others, a few milliseconds. */
+export type Haste = 'now' | 'soon';
 
 /** What is not yet committed and who waits for it, over all actors. */
 export class Backlog {
@@ -54,6 +63,11 @@ export class Committer<A extends Committing> {
   #queue: A[] = [];
   #running = false;
   #backoffMs = 0;
+  #startedMs = Number.NEGATIVE_INFINITY;
+  /** All that is queued can wait. */
+  #isPatient = true;
+  /** Ends the wait of the patient. */
+  #hurry: (() => void) | undefined;
 
   constructor(deps: { journal: JournalStore; clock: Clock; meter: RuntimeMeter; log: Log; losses: CommitLosses<A> }) {
     this.#journal = deps.journal;
@@ -63,8 +77,12 @@ export class Committer<A extends Committing> {
     this.#losses = deps.losses;
   }
 
-  /** The actor has something to commit. */
-  enlist(actor: A): void {
+  /** The actor has something to commit. Called again with `now` what it has does not wait any more. */
+  enlist(actor: A, haste: Haste): void {
+    if (haste === 'now') {
+      this.#isPatient = false;
+      this.#hurry?.();
+    }
     if (actor.enlisted) return;
     actor.enlisted = true;
     this.#queue.push(actor);
@@ -76,8 +94,10 @@ export class Committer<A extends Committing> {
 
   async #run(): Promise<void> {
     while (this.#queue.length > 0) {
+      if (this.#isPatient) await this.#collect();
       const queue = this.#queue;
       this.#queue = [];
+      this.#isPatient = true;
       const taken: A[] = [];
       const batches: ArtifactBatch[] = [];
       for (const actor of queue) {
@@ -92,8 +112,24 @@ export class Committer<A extends Committing> {
     this.#running = false;
   }
 
+  /** Until the last commit began long enough ago, or somebody hurries. */
+  #collect(): Promise<void> | undefined {
+    const waitMs = this.#startedMs + PATIENCE_MS - this.#clock.monotonicMs();
+    if (waitMs <= 0) return undefined;
+    return new Promise((resolve) => {
+      let timer: Timer | undefined;
+      this.#hurry = () => {
+        this.#hurry = undefined;
+        timer?.cancel();
+        resolve();
+      };
+      timer = this.#clock.after(waitMs, () => this.#hurry?.());
+    });
+  }
+
   async #commit(taken: readonly A[], batches: readonly ArtifactBatch[]): Promise<void> {
     const startedMs = this.#clock.monotonicMs();
+    this.#startedMs = startedMs;
     const changes = batches.reduce((sum, batch) => sum + batch.changes.length, 0);
     let outcomes: readonly BatchOutcome[] | undefined;
     try {

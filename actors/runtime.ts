@@ -4,7 +4,7 @@ import type { ArtifactId } from '../protocol/ids.ts';
 import { LIMITS } from '../protocol/limits.ts';
 import { ArtifactActor } from './artifact-actor.ts';
 import { Undone } from './atomic.ts';
-import { Backlog, Committer } from './committer.ts';
+import { Backlog, Committer, type Haste } from './committer.ts';
 import { CallWindow, type Spent } from './limits-part.ts';
 import type {
   ArtifactImage,
@@ -115,7 +115,15 @@ export class ActorRuntime {
     if (actor === undefined) return this.#askLater(id, turn, prepare, undefined);
     this.#assertMayAnswer();
     const wait = prepare?.(actor);
-    return wait === undefined ? this.#turn(actor, turn) : this.#askLater(id, turn, prepare, wait);
+    return wait === undefined ? this.#turn(actor, turn, 'now') : this.#askLater(id, turn, prepare, wait);
+  }
+
+  /** As `ask`, where nobody waits for the answer: the commit may come a few milliseconds later, together with others. */
+  askPatiently<T>(id: ArtifactId, turn: Turn<T>): T | Promise<T> {
+    const actor = this.#resident.get(id);
+    if (actor === undefined) return this.#askLater(id, turn, undefined, undefined);
+    this.#assertMayAnswer();
+    return this.#turn(actor, turn, 'soon');
   }
 
   /** Spends calls of the artifact's data limit. Throws UNAVAILABLE or OWNER_MOVED. */
@@ -184,7 +192,7 @@ export class ActorRuntime {
         if (actor.state !== 'live') continue;
         this.#assertMayAnswer();
         wait = prepare?.(actor);
-        if (wait === undefined) return this.#turn(actor, turn);
+        if (wait === undefined) return this.#turn(actor, turn, 'now');
       }
     } finally {
       this.#waiting -= 1;
@@ -216,7 +224,7 @@ export class ActorRuntime {
     }
   }
 
-  #turn<T>(actor: ArtifactActor, turn: Turn<T>): T | Promise<T> {
+  #turn<T>(actor: ArtifactActor, turn: Turn<T>, haste: Haste): T | Promise<T> {
     const before = actor.seq;
     actor.usedAtSweep = this.#sweeps;
     let value: T;
@@ -227,14 +235,21 @@ export class ActorRuntime {
       if (error instanceof Failure && actor.seq === before) {
         // A refusal also tells what the turn has seen.
         if (actor.isClean) throw error;
+        this.#hasten(actor, haste);
         return actor.gate<T>(undefined as never, error);
       }
       this.#stopAfterBug(actor, before, error);
       throw error instanceof Failure ? new Failure('INTERNAL_ERROR') : error;
     }
-    if (actor.seq !== before) this.#committer.enlist(actor);
+    if (actor.seq !== before) this.#committer.enlist(actor, haste);
+    else this.#hasten(actor, haste);
     if (actor.residentBytes !== actor.accountedBytes) this.#account(actor);
-    return actor.seq === actor.committedSeq ? value : actor.gate(value);
+    return actor.isClean ? value : actor.gate(value);
+  }
+
+  /** Somebody waits for what is pending, if anything is. */
+  #hasten(actor: ArtifactActor, haste: Haste): void {
+    if (actor.enlisted && haste === 'now') this.#committer.enlist(actor, haste);
   }
 
   /** What a series of turns had changed before it was refused is taken back, and with it the memory that holds it: the next ask loads again. */
@@ -375,6 +390,7 @@ export class ActorRuntime {
       return Promise.resolve();
     }
     actor.state = 'leaving';
+    this.#hasten(actor, 'now');
     const left = actor.settled().then(() => {
       actor.state = 'gone';
       this.#leaving.delete(actor.id);

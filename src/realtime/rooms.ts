@@ -15,7 +15,7 @@ const BEAT_MS = 10_000;
 const ATTEMPTS_MAX = 5;
 
 export class RoomDirectory implements Rooms {
-  readonly #runtime: Pick<ActorRuntime, 'ask'>;
+  readonly #runtime: Pick<ActorRuntime, 'ask' | 'askPatiently'>;
   readonly #clock: Clock;
   readonly #outflow = new Outflow(LIMITS.outflowBytesMax);
   readonly #rooms = new Map<string, Room>();
@@ -23,7 +23,7 @@ export class RoomDirectory implements Rooms {
   readonly #opening = new Map<string, Promise<Room>>();
   #timer: Timer | undefined;
 
-  constructor(deps: { readonly runtime: Pick<ActorRuntime, 'ask'>; readonly clock: Clock }) {
+  constructor(deps: { readonly runtime: Pick<ActorRuntime, 'ask' | 'askPatiently'>; readonly clock: Clock }) {
     this.#runtime = deps.runtime;
     this.#clock = deps.clock;
   }
@@ -78,7 +78,7 @@ export class RoomDirectory implements Rooms {
       made = new Room(live, {
         clock: this.#clock,
         outflow: this.#outflow,
-        ask: (turn) => this.#runtime.ask(artifactId, turn),
+        ask: (turn) => this.#runtime.askPatiently(artifactId, turn),
         onEmpty: (room) => {
           if (this.#rooms.get(key) === room) this.#rooms.delete(key);
         },

@@ -57,6 +57,40 @@ describe('a turn', () => {
 });
 
 describe('the commit', () => {
+  it('[patient] changes that can wait gather for a moment after the last commit; who cannot takes them along', async () => {
+    const { runtime, id, store, clock, newArtifact } = setStage();
+    const other = newArtifact();
+    await Promise.all([put(runtime, id, 'k', '0'), put(runtime, other, 'k', '0')]);
+    await clock.advance(1000);
+    store.batches.length = 0;
+    const changesOf = () => store.batches.map((batches) => batches.reduce((sum, { changes }) => sum + changes.length, 0));
+    const patiently = (key: string) => runtime.askPatiently(id, ({ json }) => json.put(key, '1', {}).entry.etag);
+    const saved = [patiently('a')];
+    await settle();
+    // After a silence nobody waits.
+    expect(changesOf()).toEqual([1]);
+    saved.push(patiently('b'));
+    await settle();
+    saved.push(patiently('c'));
+    await clock.advance(5);
+    expect([changesOf(), runtime.stats().pendingChanges]).toEqual([[1], 2]);
+    await clock.advance(1);
+    expect(changesOf()).toEqual([1, 2]);
+    saved.push(patiently('d'));
+    await settle();
+    await put(runtime, other, 'k', '2');
+    expect(changesOf()).toEqual([1, 2, 2]);
+    saved.push(patiently('e'));
+    await settle();
+    // A reader waits for what it has seen.
+    expect(await read(runtime, id, 'e')).toBe('1');
+    saved.push(patiently('f'));
+    await settle();
+    await runtime.discard(id);
+    expect(changesOf()).toEqual([1, 2, 2, 1, 1]);
+    await Promise.all(saved);
+  });
+
   it('[group commit] takes everything that collected while the one before was in flight', async () => {
     const { runtime, store, newArtifact } = setStage();
     const ids = [newArtifact(), newArtifact(), newArtifact()];

@@ -128,7 +128,7 @@ export class DocumentClient {
     const doc = this.#doc;
     if (session === undefined) return false;
     try {
-      await session.runtime.ask(this.#id, () => session.live.apply(update, null, this));
+      await session.runtime.askPatiently(this.#id, () => session.live.apply(update, null, this));
       for (const word of words.written) this.#promised.written.add(word);
       for (const word of words.deleted) this.#promised.deleted.add(word);
       return true;

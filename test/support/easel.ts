@@ -44,7 +44,8 @@ export async function startTestEasel(options: TestEaselOptions = {}): Promise<Te
   const database = options.database ?? databaseKinds()[0] ?? 'embedded';
   const folder = temporaryDir();
   const server = database === 'postgres' ? await createServerDatabase() : null;
-  const clock = new VirtualClock();
+  // What the service gathers for a few milliseconds, as edits and their commits, goes on by itself.
+  const clock = new VirtualClock({ passingMs: 20 });
   const settings = parseSettings({
     PORT: '0',
     DATA_DIR: folder.path,

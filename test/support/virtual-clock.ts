@@ -15,9 +15,12 @@ export class VirtualClock implements Clock {
   #order = 0;
   readonly #alarms = new Set<Alarm>();
   readonly #startMs: number;
+  readonly #passingMs: number;
 
-  constructor(startMs = START_MS) {
+  /** Waits of up to `passingMs` also pass by themselves: what gathers for a moment would else stand still for good. */
+  constructor({ startMs = START_MS, passingMs = 0 } = {}) {
     this.#startMs = startMs;
+    this.#passingMs = passingMs;
   }
 
   nowMs(): number {
@@ -31,6 +34,7 @@ export class VirtualClock implements Clock {
   after(delayMs: number, run: () => void): Timer {
     const alarm: Alarm = { atMs: this.#elapsedMs + delayMs, order: this.#order++, run };
     this.#alarms.add(alarm);
+    if (delayMs <= this.#passingMs) setTimeout(() => this.#alarms.delete(alarm) && run(), delayMs);
     return { cancel: () => this.#alarms.delete(alarm) };
   }
 
