@@ -109,9 +109,10 @@ export class LiveDocument {
       if (holdsNothingNew(this.#doc, update)) return false;
       throw refusal;
     }
-    if (!this.#integrate(update, origin)) return false;
+    const kept = shape.lendsBytes ? update.slice() : update;
+    if (!this.#integrate(kept, origin)) return false;
     this.#structs += shape.structs;
-    this.#record(update, by, origin);
+    this.#record(kept, by, origin);
     return true;
   }
 

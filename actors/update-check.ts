@@ -9,6 +9,8 @@ export interface UpdateShape {
   readonly clients: number;
   readonly deletes: number;
   readonly subdocuments: number;
+  /** Holds bytes of which Yjs keeps a view, and with it whatever memory `update` lies in. */
+  readonly lendsBytes: boolean;
 }
 
 const BIT_PARENT_SUB = 0x20;
@@ -44,6 +46,7 @@ class UpdateReader {
   #at = 0;
   #structs = 0;
   #subdocuments = 0;
+  #lendsBytes = false;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -54,7 +57,7 @@ class UpdateReader {
     for (let client = 0; client < clients; client += 1) this.#clientStructs();
     const deletes = this.#deleteSet();
     if (this.#at !== this.#bytes.length) throw MALFORMED;
-    return { structs: this.#structs, clients, deletes, subdocuments: this.#subdocuments };
+    return { structs: this.#structs, clients, deletes, subdocuments: this.#subdocuments, lendsBytes: this.#lendsBytes };
   }
 
   #clientStructs(): void {
@@ -172,6 +175,7 @@ class UpdateReader {
         for (let left = this.#uint(); left > 0; left -= 1) this.#any(depth + 1);
         return;
       case 116:
+        this.#lendsBytes = true;
         this.#skip(this.#uint());
         return;
       default:

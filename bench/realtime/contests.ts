@@ -10,6 +10,10 @@ export interface Part {
   readonly rounds: unknown;
 }
 
+/** A server is new at its first round: compilers work beside it for some ten seconds. */
+const FIRST_WARM_UP_S = 15;
+const WARM_UP_S = 3;
+
 interface EditCase {
   readonly title: string;
   readonly contenders: readonly Contender[];
@@ -43,7 +47,7 @@ async function carry(stage: RealtimeStage, plan: EditCase): Promise<Carried[]> {
         places: Array.from({ length: plan.documents }, () => contender.place(stage.fresh())),
         readersEach: plan.readersEach,
         editsPerS: plan.editsPerS,
-        warmUpS: stage.quick ? 1 : 3,
+        warmUpS: stage.quick ? 1 : round === 0 ? FIRST_WARM_UP_S : WARM_UP_S,
         durationS: stage.quick ? 3 : plan.durationS,
         serverPid: contender.server.pid,
       };

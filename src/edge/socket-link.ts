@@ -17,6 +17,8 @@ export class SocketLink<S = unknown> implements Link {
   readonly #socket: WebSocket<SeatedSocket<S>>;
   readonly #app: Pick<TemplatedApp, 'publish'>;
   #open = true;
+  /** What it has subscribed to: asking uWebSockets costs as much as publishing. */
+  readonly #topics = new Set<string>();
 
   constructor(socket: WebSocket<SeatedSocket<S>>, app: Pick<TemplatedApp, 'publish'>) {
     this.#socket = socket;
@@ -38,18 +40,26 @@ export class SocketLink<S = unknown> implements Link {
     return outcome === QUEUED ? 'queued' : 'skipped';
   }
 
+  together(sending: () => void): void {
+    if (this.#open) this.#socket.cork(sending);
+  }
+
   subscribe(topic: string): void {
-    if (this.#open) this.#socket.subscribe(topic);
+    if (!this.#open) return;
+    this.#socket.subscribe(topic);
+    this.#topics.add(topic);
   }
 
   unsubscribe(topic: string): void {
-    if (this.#open) this.#socket.unsubscribe(topic);
+    if (!this.#open) return;
+    this.#socket.unsubscribe(topic);
+    this.#topics.delete(topic);
   }
 
   publish(topic: string, frame: Uint8Array | string): void {
     if (!this.#open) return;
     // uWebSockets leaves out what is published by a socket that has not subscribed itself.
-    if (this.#socket.isSubscribed(topic)) this.#socket.publish(topic, frame, typeof frame !== 'string');
+    if (this.#topics.has(topic)) this.#socket.publish(topic, frame, typeof frame !== 'string');
     else this.broadcast(topic, frame);
   }
 

@@ -10,6 +10,8 @@ export interface Link {
   readonly bufferedBytes: number;
   /** A Uint8Array goes as a binary frame, a string as a text frame. */
   send(frame: Uint8Array | string): SendOutcome;
+  /** What `sending` sends leaves in one write. */
+  together(sending: () => void): void;
   subscribe(topic: string): void;
   unsubscribe(topic: string): void;
   /** To every other link that has subscribed to the topic. */

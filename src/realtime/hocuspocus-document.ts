@@ -36,6 +36,8 @@ export interface DocumentHost {
   readonly caller: Principal;
   /** An answer: where the link is full it follows later, for a client counts them. */
   send(frame: Uint8Array): void;
+  /** The same for what may come many at once, in their order. */
+  acknowledge(frame: Uint8Array): void;
   close(code: CloseCode, reason: string): void;
   /** Somebody on this connection may open a document: more of what he sends may wait. `version`: of his client, where it tells that. */
   known(version: string | undefined): void;
@@ -338,7 +340,7 @@ export class DocumentSession {
   }
 
   #acknowledge(taken: boolean): void {
-    this.#host.send(frameSyncStatus(taken, this.#address));
+    this.#host.acknowledge(frameSyncStatus(taken, this.#address));
   }
 
   #say(scope: CollaborationScope): void {

@@ -5,8 +5,9 @@ import { CLOSE, type CloseCode } from '../../protocol/close-codes.ts';
 import type { ArtifactId } from '../../protocol/ids.ts';
 import { LIMITS } from '../../protocol/limits.ts';
 import type { Link, SocketCall, SocketProtocol, SocketSession } from '../edge/socket.ts';
+import { AnswerBatch } from './answer-batch.ts';
 import { type DocumentHost, DocumentSession, type HocuspocusDeps } from './hocuspocus-document.ts';
-import { type AddressedMessage, frameDenied, frameKeepAlive, framePing, framePong, readAddressedMessage } from './wire.ts';
+import { type AddressedMessage, frameDenied, frameKeepAlive, framePing, framePong, keptFrame, readAddressedMessage } from './wire.ts';
 
 /** Clients give up a connection on which they have got nothing for 30 s. */
 const KEEP_ALIVE_MS = 20_000;
@@ -56,6 +57,7 @@ class HocuspocusSession implements SocketSession, DocumentHost {
   readonly #deadline: Timer;
   /** Answers that the link did not take, in their order. */
   #unsent: Uint8Array[] = [];
+  readonly #statuses: AnswerBatch;
   #waitingBytes = 0;
   #waitingMessages = 0;
   #tokens = 0;
@@ -70,6 +72,7 @@ class HocuspocusSession implements SocketSession, DocumentHost {
     this.sessionId = deps.newSessionId();
     this.#isKnown = call.head !== undefined;
     this.#onClosed = onClosed;
+    this.#statuses = new AnswerBatch(link, (frame) => this.send(frame));
     this.#deadline = deps.clock.after(LIMITS.preAuthDeadlineMs, () => {
       // Whoever has shown nothing of himself holds no connection; who may connect may be late to open a document.
       if (call.head === undefined && this.#documents.size === 0) this.close(CLOSE.timeout, 'nobody said who is there');
@@ -83,7 +86,7 @@ class HocuspocusSession implements SocketSession, DocumentHost {
       return;
     }
     // Updates are kept, and the bytes are lent for this turn only.
-    const read = readAddressedMessage(new Uint8Array(data.slice(0)));
+    const read = readAddressedMessage(keptFrame(data));
     if (read.kind === 'malformed') this.close(CLOSE.malformed, read.reason.slice(0, 100));
     else if (read.kind === 'ping') this.send(framePong());
     else if (read.kind === 'addressed') this.#addressed(read, data.byteLength);
@@ -109,6 +112,10 @@ class HocuspocusSession implements SocketSession, DocumentHost {
     if (this.#unsent.length === 0 && this.link.send(frame) !== 'skipped') return;
     this.#unsent.push(frame);
     if (this.#unsent.length > UNSENT_FRAMES_MAX) this.close(CLOSE.overloaded, 'the client does not read what it is sent');
+  }
+
+  acknowledge(frame: Uint8Array): void {
+    this.#statuses.add(frame);
   }
 
   close(code: CloseCode, reason: string): void {

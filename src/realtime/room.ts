@@ -11,6 +11,13 @@ import { frameAwareness, frameSyncStep1, frameSyncStep2, frameSyncUpdate, writeA
 /** With more members what they say of themselves is told together, so that 500 cursors are not 250 000 frames a moment. */
 const CROWD = 20;
 const CROWD_GAP_MS = 50;
+/**
+ * Edits that follow one another faster than this reach the others together: to each of them a frame alone costs a write of its own,
+ * which is most of what an edit costs, and no screen shows it sooner. Half a frame of a display.
+ */
+const EDIT_GAP_MS = 8;
+/** Of edits that wait for the gap to pass. */
+const UNSENT_BYTES_MAX = 64 * 1024;
 
 export interface RoomDeps {
   readonly clock: Clock;
@@ -28,6 +35,11 @@ interface Audience {
   readonly seats: Set<RoomSeat>;
 }
 
+interface Unsent {
+  readonly update: Uint8Array;
+  readonly origin: unknown;
+}
+
 let topics = 0;
 
 export class Room implements DocumentListener {
@@ -37,6 +49,11 @@ export class Room implements DocumentListener {
   readonly #stopListening: () => void;
   readonly #audiences = new Map<string | undefined, Audience>();
   readonly #seats = new Set<RoomSeat>();
+  /** Edits that the others do not have yet, and when the last of them went out. */
+  #unsent: Unsent[] = [];
+  #unsentBytes = 0;
+  #sentMs = Number.NEGATIVE_INFINITY;
+  #sendTimer: Timer | undefined;
   /** Ids for which something is to be told, and when that was done last. */
   readonly #untold = new Set<number>();
   #toldMs = Number.NEGATIVE_INFINITY;
@@ -90,18 +107,20 @@ export class Room implements DocumentListener {
     if (this.#seats.size === 0) this.#end();
   }
 
-  /** One encoding for all who get the same bytes; whoever made it has it already. */
+  /** The first after a silence goes out at once, those that follow it together. */
   updated(update: Uint8Array, origin: unknown): void {
-    for (const { address, topic, seats } of this.#audiences.values()) {
-      const frame = frameSyncUpdate(update, address);
-      if (origin instanceof RoomSeat && seats.has(origin)) origin.member.link.publish(topic, frame);
-      else this.#broadcast(topic, seats, frame);
-    }
+    if (this.#seats.size === 1 && this.#seats.has(origin as RoomSeat)) return;
+    this.#unsent.push({ update, origin });
+    this.#unsentBytes += update.byteLength;
+    const waitMs = this.#sentMs + EDIT_GAP_MS - this.deps.clock.monotonicMs();
+    if (waitMs <= 0 || this.#unsentBytes > UNSENT_BYTES_MAX) this.#sendNow();
+    else this.#sendTimer ??= this.deps.clock.after(waitMs, () => this.#sendNow());
   }
 
   over(): void {
     if (this.#isOver) return;
     const seats = [...this.#seats];
+    this.#sendNow();
     this.#end();
     // It may be the call of a member that has ended it.
     queueMicrotask(() => {
@@ -115,7 +134,10 @@ export class Room implements DocumentListener {
     for (const clientId of clientIds) this.#untold.add(clientId);
     this.#everybody = undefined;
     if (this.#tellTimer !== undefined) return;
-    const waitMs = this.#seats.size <= CROWD ? 0 : this.#toldMs + CROWD_GAP_MS - this.deps.clock.monotonicMs();
+    const waitMs =
+      this.#seats.size <= CROWD
+        ? Math.max(this.#toldMs, this.#sentMs) + EDIT_GAP_MS - this.deps.clock.monotonicMs()
+        : this.#toldMs + CROWD_GAP_MS - this.deps.clock.monotonicMs();
     if (waitMs <= 0) this.#tellNow();
     else this.#tellTimer = this.deps.clock.after(waitMs, () => this.#tellNow());
   }
@@ -135,7 +157,27 @@ export class Room implements DocumentListener {
     this.tell(this.awareness.sweep(this.deps.clock.monotonicMs()));
   }
 
+  /** One encoding for all who get the same bytes; whoever made it has it already. */
+  #sendNow(): void {
+    this.#sendTimer?.cancel();
+    this.#sendTimer = undefined;
+    const unsent = this.#unsent;
+    if (unsent.length === 0) return;
+    this.#unsent = [];
+    this.#unsentBytes = 0;
+    this.#sentMs = this.deps.clock.monotonicMs();
+    for (const { address, topic, seats } of this.#audiences.values()) {
+      for (const { update, origin } of unsent) {
+        const frame = frameSyncUpdate(update, address);
+        if (origin instanceof RoomSeat && seats.has(origin)) origin.member.link.publish(topic, frame);
+        else this.#broadcast(topic, seats, frame);
+      }
+    }
+  }
+
   #tellNow(): void {
+    // A cursor may stand behind a letter that is still to go out.
+    this.#sendNow();
     this.#tellTimer = undefined;
     this.#toldMs = this.deps.clock.monotonicMs();
     const states = writeAwareness(this.awareness.entriesOf(this.#untold));
@@ -154,6 +196,7 @@ export class Room implements DocumentListener {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#sendTimer?.cancel();
     this.#tellTimer?.cancel();
     this.#stopListening();
     this.#seats.clear();

@@ -67,6 +67,13 @@ export interface AwarenessEntry {
 
 class WireError extends Error {}
 
+/** A copy of a frame that is lent for the turn in which it came. */
+export function keptFrame(lent: ArrayBuffer): Uint8Array {
+  const kept = pooled(lent.byteLength);
+  kept.set(new Uint8Array(lent));
+  return kept;
+}
+
 /** Reads a frame of protocol A. What follows its first message is not read, as the reference server does not. */
 export function readMessage(frame: Uint8Array): DocumentMessage | Malformed {
   return guarded(() => message(createDecoder(frame)));
@@ -247,6 +254,12 @@ function frameOf(address: string | undefined, kinds: readonly number[], body?: U
   return writer.frame;
 }
 
+/** Frames are small and many: of Node's pool, where memory of their own would cost more than what is done with them. */
+function pooled(size: number): Uint8Array {
+  const { buffer, byteOffset } = Buffer.allocUnsafe(size);
+  return new Uint8Array(buffer, byteOffset, size);
+}
+
 function uintBytes(value: number): number {
   let bytes = 1;
   for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) bytes += 1;
@@ -258,7 +271,7 @@ class Writer {
   #at = 0;
 
   constructor(size: number) {
-    this.frame = new Uint8Array(size);
+    this.frame = pooled(size);
   }
 
   uint(value: number): void {

@@ -8,10 +8,11 @@ import { LIMITS } from '../../protocol/limits.ts';
 import type { Link, SocketCall, SocketProtocol, SocketSession } from '../edge/socket.ts';
 import { type AccessNow, type AccessWatch, closeCodeOf } from '../services/access-watch.ts';
 import type { Identities, Identity } from '../services/identities.ts';
+import { AnswerBatch } from './answer-batch.ts';
 import { type CollaborationScope, collaborationScope } from './collaboration-access.ts';
 import type { Connections } from './connections.ts';
 import type { Rooms, Seat } from './room-types.ts';
-import { type DocumentMessage, frameDenied, frameKeepAlive, frameSyncUpdate, readMessage } from './wire.ts';
+import { type DocumentMessage, frameDenied, frameKeepAlive, frameSyncUpdate, keptFrame, readMessage } from './wire.ts';
 
 export interface YWebsocketDeps {
   readonly clock: Clock;
@@ -77,6 +78,7 @@ class YWebsocketSession implements SocketSession {
   /** What came before the document was open. */
   #held: DocumentMessage[] = [];
   #heldBytes = 0;
+  readonly #echoes: AnswerBatch;
   /** One of its changes was refused: those after it build upon what the server does not have. */
   #isDeaf = false;
   #isClosed = false;
@@ -90,6 +92,7 @@ class YWebsocketSession implements SocketSession {
     this.#artifactId = call.params.artifactId as ArtifactId;
     this.#document = call.params.doc as string;
     this.#onClosed = onClosed;
+    this.#echoes = new AnswerBatch(link, (frame) => link.send(frame));
   }
 
   async start(): Promise<void> {
@@ -117,7 +120,7 @@ class YWebsocketSession implements SocketSession {
       return;
     }
     // Updates are kept, and the bytes are lent for this turn only.
-    const read = readMessage(new Uint8Array(data.slice(0)));
+    const read = readMessage(keptFrame(data));
     if (read.kind === 'malformed') this.#refuse(`Malformed frame: ${read.reason}`);
     else if (this.#seat !== undefined) this.#perform(this.#seat, read);
     else this.#hold(read, data.byteLength);
@@ -196,7 +199,7 @@ class YWebsocketSession implements SocketSession {
   #change(seat: Seat, { kind, update }: Extract<DocumentMessage, { kind: 'step2' | 'update' }>): void {
     const taken = () => {
       // To its sender an update that comes back is durable: clients of version 4 show it.
-      if (kind === 'update') this.#link.send(frameSyncUpdate(update));
+      if (kind === 'update') this.#echoes.add(frameSyncUpdate(update));
     };
     const notTaken = (error: unknown) => this.#notTaken(error);
     try {

@@ -1,5 +1,4 @@
 /** Collaborative documents in the group commit: what a batch leaves of them, and the parts of the statement that write it. */
-import { createEncoder, toUint8Array, writeVarUint8Array } from 'lib0/encoding';
 import type { DocumentChange } from '../../actors/ports.ts';
 import type { JournalStatement } from './journal-statement.ts';
 
@@ -53,22 +52,27 @@ export class DocumentColumns {
     rows.artifacts.push(artifact);
     rows.names.push(name);
     rows.seqs.push(last.seq);
-    rows.data.push(hexadecimal(framed(updates.map(({ update }) => update))));
+    rows.data.push(framed(updates.map(({ update }) => update)));
     rows.counts.push(updates.length);
     rows.users.push(updates.every(({ by }) => by === last.by) ? last.by : null);
     rows.times.push(last.atMs);
   }
 }
 
-/** One after the other, each with its length before it. */
-export function framed(updates: readonly Uint8Array[]): Uint8Array {
-  const encoder = createEncoder();
-  for (const update of updates) writeVarUint8Array(encoder, update);
-  return toUint8Array(encoder);
+/** In hexadecimal: one after the other, each with its length before it as lib0 writes it. */
+export function framed(updates: readonly Uint8Array[]): string {
+  return updates.map((update) => varUintHex(update.byteLength) + hexadecimal(update)).join('');
 }
 
-function hexadecimal(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+function varUintHex(value: number): string {
+  let hex = '';
+  let rest = value;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) hex += ((rest % 128) + 128).toString(16);
+  return hex + rest.toString(16).padStart(2, '0');
+}
+
+function hexadecimal({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('hex');
 }
 
 export function documentParts(statement: JournalStatement, { updates: p, drops: d }: DocumentColumns): string {

@@ -74,6 +74,10 @@ class FakeLink implements Link {
     this.topics.delete(topic);
   }
 
+  together(sending: () => void): void {
+    sending();
+  }
+
   publish(topic: string, frame: Uint8Array | string): void {
     for (const other of this.others)
       if (other !== this && other.topics.has(topic) && other.send(frame) === 'skipped') other.session?.skipped();

@@ -25,6 +25,11 @@ class FullableLink implements Link {
     this.sent.push(hex(frame));
     return 'sent';
   }
+  writes = 0;
+  together(sending: () => void): void {
+    this.writes += 1;
+    sending();
+  }
   readonly subscribe = () => undefined;
   readonly unsubscribe = () => undefined;
   readonly publish = () => undefined;
@@ -83,6 +88,7 @@ it('every status that found no room follows when the link has drained, and so do
   link.isFull = true;
   for (let i = 0; i < 3; i += 1) receive(frameSyncUpdate(UPDATE, 'd'));
   receive(frameSyncStep1(UPDATE, 'd'));
+  await setImmediate();
   expect(link.sent).toEqual([]);
   link.isFull = false;
   session.drained();
@@ -91,9 +97,19 @@ it('every status that found no room follows when the link has drained, and so do
   expect(link.isOpen).toBe(true);
 });
 
+it('statuses that are due together leave in one write', async () => {
+  const { link, receive } = await opened();
+  for (let i = 0; i < 3; i += 1) receive(frameSyncUpdate(UPDATE, 'd'));
+  await setImmediate();
+  expect([link.writes, link.sent]).toEqual([1, Array.from({ length: 3 }, () => hex(frameSyncStatus(true, 'd')))]);
+});
+
 it('a peer that only talks is told to come back', async () => {
   const { link, receive } = await opened();
   link.isFull = true;
-  for (let i = 0; i < 2000 && link.isOpen; i += 1) receive(frameSyncUpdate(UPDATE, 'd'));
+  for (let i = 0; i < 2000 && link.isOpen; i += 1) {
+    receive(frameSyncUpdate(UPDATE, 'd'));
+    await setImmediate();
+  }
   expect(link.closings).toEqual([CLOSE.overloaded]);
 });

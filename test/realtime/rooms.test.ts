@@ -56,6 +56,10 @@ class FakeLink implements Link {
     this.topics.delete(topic);
   }
 
+  together(sending: () => void): void {
+    sending();
+  }
+
   publish(topic: string, frame: Uint8Array | string): void {
     for (const link of this.#wires.links) if (link !== this && link.topics.has(topic)) link.send(frame);
   }
@@ -92,7 +96,7 @@ function world() {
     if (failing) return Promise.reject(new Failure('UNAVAILABLE'));
     return turn(actor);
   };
-  const rooms = new RoomDirectory({ runtime: { ask: ask as never }, clock });
+  const rooms = new RoomDirectory({ runtime: { ask: ask as never, askPatiently: ask as never }, clock });
   const member = (link: FakeLink, id: string, address?: string): RoomMember => ({
     link,
     address,
@@ -124,6 +128,9 @@ function typist(seat: Seat) {
   return (text: string) => doc.getText('text').insert(doc.getText('text').length, text);
 }
 
+/** In which edits go out together. */
+const GAP_MS = 8;
+
 const textOf = (link: FakeLink) => link.doc.getText('text').toString();
 
 test('what one changes reaches the others once, under the address of each', async () => {
@@ -135,9 +142,45 @@ test('what one changes reaches the others once, under the address of each', asyn
   expect(live.read((doc) => doc.getText('text').toString())).toBe('hello');
 });
 
+test('what follows within a moment goes out together, whoever made it; a cursor never before the letter that it stands behind', async () => {
+  const { join, clock } = world();
+  const [one, two, reader] = [await join('a'), await join('b'), await join('c')];
+  const [typeOne, typeTwo] = [typist(one.seat), typist(two.seat)];
+  typeOne('1');
+  expect(reader.link.kinds()).toEqual(['update']);
+  typeOne('2');
+  typeTwo('3');
+  one.seat.awareness(writeAwareness([{ clientId: 1, clock: 1, json: '{"at":2}' }]));
+  clock.advance(GAP_MS - 1);
+  expect(reader.link.kinds()).toEqual([]);
+  clock.advance(1);
+  expect(reader.link.kinds()).toEqual(['update', 'update', 'awareness']);
+  expect([one.link.kinds(), two.link.kinds()]).toEqual([
+    ['update', 'awareness'],
+    ['update', 'update', 'awareness'],
+  ]);
+  clock.advance(GAP_MS);
+  typeTwo('4');
+  expect(reader.link.kinds()).toEqual(['update']);
+});
+
+test('what is large does not wait for the moment to pass, and what waits is sent before everybody is sent away', async () => {
+  const { join, live } = world();
+  const [writer, reader] = [await join('a'), await join('b')];
+  const type = typist(writer.seat);
+  type('1');
+  type('2');
+  expect(reader.link.kinds()).toEqual(['update']);
+  type('x'.repeat(100_000));
+  expect(reader.link.kinds()).toEqual(['update', 'update']);
+  type('3');
+  live.end('moved');
+  expect([reader.link.kinds(), textOf(reader.link).length]).toEqual([['update'], 100_003]);
+});
+
 describe('a slow member', () => {
   test('that has missed something gets it as one difference once it has drained, and nothing before', async () => {
-    const { join } = world();
+    const { join, clock } = world();
     const [writer, slow] = [await join('a'), await join('b')];
     const type = typist(writer.seat);
     slow.seat.sendStep2(Uint8Array.of(0));
@@ -145,12 +188,14 @@ describe('a slow member', () => {
     slow.link.kinds();
     slow.link.bufferedBytes = 1;
     for (const text of ['2', '3', '4']) type(text);
+    clock.advance(GAP_MS);
     expect([slow.link.topics.size, slow.link.frames.length]).toEqual([0, 0]);
     slow.seat.drained();
     expect(slow.link.frames.length).toBe(0);
     slow.link.bufferedBytes = 0;
     slow.seat.drained();
     expect([slow.link.kinds(), textOf(slow.link)]).toEqual([['step2'], '1234']);
+    clock.advance(GAP_MS);
     type('5');
     expect([slow.link.kinds(), textOf(slow.link)]).toEqual([['update'], '12345']);
   });
@@ -165,6 +210,7 @@ describe('a slow member', () => {
     type('y');
     slow.link.bufferedBytes = 1;
     type('z');
+    clock.advance(GAP_MS);
     slow.link.frames.splice(0);
     slow.link.bufferedBytes = 0;
     slow.seat.drained();

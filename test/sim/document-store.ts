@@ -28,7 +28,7 @@ export class DocumentStore extends MemoryStore {
     const before = this.#snapshotOf(id, name);
     const updates = all.updates.slice(before?.updates ?? 0);
     if (updates.length === 0) return null;
-    const state = mergeState(before?.state ?? null, framed(updates));
+    const state = mergeState(before?.state ?? null, Buffer.from(framed(updates), 'hex'));
     this.#snapshots.set(`${id}/${name}`, { state, updates: all.updates.length, firstSeq: this.#firstSeq(id, name) });
     this.compactions += 1;
     const updateBytes = updates.reduce((sum, { byteLength }) => sum + byteLength, 0);
