@@ -47,12 +47,14 @@ export async function joiners(stage: RealtimeStage): Promise<Part> {
 /** Typed once through the server, then loaded by processes that have never seen it. */
 export async function cold(stage: RealtimeStage): Promise<Part> {
   const number = stage.fresh();
+  const edits = stage.quick ? TYPED_EDITS / 10 : TYPED_EDITS;
   const editing: Editing = {
     places: [stage.easel.place(number)],
     readersEach: 0,
     editsPerS: TYPED_PER_S,
     warmUpS: 0,
-    durationS: (stage.quick ? TYPED_EDITS / 10 : TYPED_EDITS) / TYPED_PER_S,
+    durationS: edits / TYPED_PER_S,
+    editsMax: edits,
     serverPid: stage.easel.server.pid,
   };
   const typed = await generated<Edited>(stage.folder, 'generate-editing', editing);
@@ -81,7 +83,7 @@ export async function cold(stage: RealtimeStage): Promise<Part> {
       notes: ['By a process that was started afresh, as the first that anybody asks of this document.'],
     },
     verdicts: [
-      atMost('Cold load of 250 000 single-character edits', ms.median, 150, 'ms'),
+      atMost(`Cold load of ${edits} single-character edits`, ms.median, 150, 'ms'),
       { what: 'Characters found after a restart', aim: String(typed.edits), value: whole ? 'all' : 'not all', reached: whole },
     ],
     rounds: { typed, loads },

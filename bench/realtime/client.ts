@@ -20,6 +20,8 @@ export class Client {
   closedBy: string | undefined;
   readonly #socket: WebSocket;
   readonly #tongue: Tongue;
+  /** Answers to the server's own question, which it acknowledges too. */
+  #unacknowledged = 0;
   #onState: ((state: Uint8Array) => void) | undefined;
   #onClosed: ((why: Error) => void) | undefined;
 
@@ -71,9 +73,11 @@ export class Client {
         this.onUpdate(heard.body);
         return;
       case 'saved':
-        this.onSaved();
+        if (this.#unacknowledged > 0) this.#unacknowledged -= 1;
+        else this.onSaved();
         return;
       case 'step1':
+        this.#unacknowledged += 1;
         this.#socket.send(this.#tongue.step2(EMPTY_UPDATE));
         return;
       case 'step2':

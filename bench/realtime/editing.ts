@@ -14,6 +14,8 @@ export interface Editing {
   readonly editsPerS: number;
   readonly warmUpS: number;
   readonly durationS: number;
+  /** Each writer stops after so many, however long that takes. */
+  readonly editsMax?: number;
   /** Whose CPU time is read while edits are measured. */
   readonly serverPid: number;
 }
@@ -132,7 +134,7 @@ async function edit(editing: Editing): Promise<Edited> {
   const ownBefore = process.cpuUsage();
   const beganMs = performance.now();
   counts.isMeasuring = true;
-  await typeFor(tables, editing.editsPerS, editing.durationS);
+  await typeFor(tables, editing.editsPerS, editing.durationS, editing.editsMax);
   const edits = sum(tables) - editsBefore;
   await untilDelivered(tables);
   counts.isMeasuring = false;
@@ -155,16 +157,16 @@ async function edit(editing: Editing): Promise<Edited> {
   };
 }
 
-/** Each table has a phase of its own, so that edits do not come in bursts; what is late is made up for. */
-async function typeFor(tables: readonly Table[], editsPerS: number, seconds: number): Promise<void> {
+/** Each table has a phase of its own, so that edits do not come in bursts; what is late is made up for. With `editsMax` not by the time. */
+async function typeFor(tables: readonly Table[], editsPerS: number, seconds: number, editsMax?: number): Promise<void> {
   const beganMs = performance.now();
   const gapMs = 1000 / editsPerS;
   const typed = tables.map(() => 0);
   for (;;) {
     const nowMs = performance.now() - beganMs;
-    if (nowMs >= seconds * 1000) return;
+    if (editsMax === undefined ? nowMs >= seconds * 1000 : typed.every((edits) => edits >= editsMax)) return;
     for (const [index, table] of tables.entries()) {
-      const due = Math.floor((nowMs - (index / tables.length) * gapMs) / gapMs) + 1;
+      const due = Math.min(editsMax ?? Number.POSITIVE_INFINITY, Math.floor((nowMs - (index / tables.length) * gapMs) / gapMs) + 1);
       for (; (typed[index] ?? 0) < due; typed[index] = (typed[index] ?? 0) + 1) table.type();
     }
     await pause(1);

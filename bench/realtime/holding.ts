@@ -8,15 +8,17 @@ export interface Holding {
   readonly connectionsEach: number;
   /** Of the text that each document is given by the first of its connections. */
   readonly characters: number;
+  /** Where its edits are made. */
+  readonly where: 'end' | 'both ends';
 }
 
 const JOINS_AT_ONCE = 50;
 const EDIT_CHARACTERS = 100;
 
 export async function generateHolding(file: string): Promise<void> {
-  const { places, connectionsEach, characters } = JSON.parse(readFileSync(file, 'utf8')) as Holding;
+  const { places, connectionsEach, characters, where } = JSON.parse(readFileSync(file, 'utf8')) as Holding;
   // Read by the server as any other text; the connections that wrote it are closed again.
-  for (const place of characters > 0 ? places : []) (await fill(place, characters, EDIT_CHARACTERS)).close();
+  for (const place of characters > 0 ? places : []) (await fill(place, characters, EDIT_CHARACTERS, where)).close();
   const all = places.flatMap((place) => Array.from({ length: connectionsEach }, () => place));
   for (let first = 0; first < all.length; first += JOINS_AT_ONCE) {
     await Promise.all(all.slice(first, first + JOINS_AT_ONCE).map((place) => Client.join(place)));

@@ -33,7 +33,7 @@ export async function generateJoining(file: string): Promise<void> {
 }
 
 async function join({ place, joiners, characters, serverPid }: Joining): Promise<Joined> {
-  if (characters > 0) (await fill(place, characters, EDIT_CHARACTERS)).close();
+  if (characters > 0) (await fill(place, characters, EDIT_CHARACTERS, 'both ends')).close();
   const latencies = new Latencies();
   const cpuBefore = await cpuUs(serverPid);
   const beganMs = performance.now();
@@ -58,15 +58,17 @@ async function join({ place, joiners, characters, serverPid }: Joining): Promise
   };
 }
 
-/** Writes a text in edits of so many characters. Resolves with the connection when somebody who joins gets all of it. */
-export async function fill(place: Place, characters: number, editCharacters: number): Promise<Client> {
+/**
+ * Writes a text in edits of so many characters. At its end alone they become one piece of the document, at both ends as many pieces as edits.
+ * Resolves with the connection when somebody who joins gets all of it.
+ */
+export async function fill(place: Place, characters: number, editCharacters: number, where: 'end' | 'both ends'): Promise<Client> {
   const { client } = await Client.join(place);
   const doc = new Y.Doc();
   const text = doc.getText('text');
   doc.on('update', (update: Uint8Array) => client.send(update));
-  // Not at the end each time, so that the document is made of as many pieces.
   for (let edit = 0; text.length < characters; edit++)
-    text.insert(edit % 2 === 0 ? 0 : text.length, String(edit % 10).repeat(editCharacters));
+    text.insert(where === 'both ends' && edit % 2 === 0 ? 0 : text.length, String(edit % 10).repeat(editCharacters));
   const wanted = text.length;
   doc.destroy();
   while ((await charactersOf(place)) < wanted) await pause(LOOK_AGAIN_MS);
