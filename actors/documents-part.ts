@@ -58,8 +58,9 @@ const COMPACT_UPDATES = 500;
 const COMPACT_BYTES = 256 * 1024;
 const COMPACT_BYTES_MAX = 4 * 1024 * 1024;
 const SNAPSHOT_BYTES_AN_UPDATE = 200;
-// Between two of one document, unless it grows by COMPACT_BYTES_MAX before.
+// Between two of one document, unless so much has come before: whoever opens it next applies all of that.
 const COMPACT_GAP_MS = 5000;
+const COMPACT_UPDATES_MAX = 10_000;
 const COMPACT_RETRY_MS = 30_000;
 // When it falls asleep fewer are worth it: nobody waits.
 const ASLEEP_UPDATES = 50;
@@ -337,9 +338,9 @@ function isDue({ updates, updateBytes, snapshotBytes }: DocumentRecord): boolean
   );
 }
 
-function gapMs({ compacting, updateBytes }: DocumentRecord): number {
+function gapMs({ compacting, updates, updateBytes }: DocumentRecord): number {
   if (compacting === 'failed') return COMPACT_RETRY_MS;
-  return updateBytes < COMPACT_BYTES_MAX ? COMPACT_GAP_MS : 0;
+  return updates < COMPACT_UPDATES_MAX && updateBytes < COMPACT_BYTES_MAX ? COMPACT_GAP_MS : 0;
 }
 
 function isWorthItAsleep({ updates, snapshotBytes }: DocumentRecord): boolean {

@@ -223,6 +223,24 @@ describe('what stays and what goes', () => {
   });
 });
 
+it('[compaction in a rush] does not wait for the gap once ten thousand updates have come', async () => {
+  const asked: number[] = [];
+  let updates = 0;
+  const upkeep = {
+    compact: async () => {
+      const outcome = { snapshotBytes: 600, updates: updates - (asked.at(-1) ?? 0), updateBytes: 1, freedBytes: 1 };
+      asked.push(updates);
+      return outcome;
+    },
+  };
+  const { runtime, id } = setStage({ upkeep });
+  const { type } = typist(runtime, id);
+  for (; updates < 21_500; updates += 1) await type('x');
+  expect(asked).toHaveLength(3);
+  const [first = 0, second = 0, third = 0] = asked;
+  expect([first, second - first, third - second].map((each) => Math.round(each / 100))).toEqual([5, 100, 100]);
+});
+
 describe('what is refused', () => {
   it('[malformed] changes nothing, for nobody', async () => {
     const { runtime, id, store } = setStage();
