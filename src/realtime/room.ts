@@ -13,9 +13,9 @@ const CROWD = 20;
 const CROWD_GAP_MS = 50;
 /**
  * Edits that follow one another faster than this reach the others together: to each of them a frame alone costs a write of its own,
- * which is most of what an edit costs, and no screen shows it sooner. Half a frame of a display.
+ * which is most of what an edit costs. A display takes 16 ms to show the next frame.
  */
-const EDIT_GAP_MS = 8;
+const EDIT_GAP_MS = 10;
 /** Of edits that wait for the gap to pass. */
 const UNSENT_BYTES_MAX = 64 * 1024;
 

@@ -129,7 +129,7 @@ function typist(seat: Seat) {
 }
 
 /** In which edits go out together. */
-const GAP_MS = 8;
+const GAP_MS = 10;
 
 const textOf = (link: FakeLink) => link.doc.getText('text').toString();
 
