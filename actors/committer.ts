@@ -16,7 +16,7 @@ const BACKOFF_MAX_MS = 2000;
  * From the beginning of one commit to that of the next where all that has come can wait. A commit costs the same for one change as for ten,
  * and what is typed comes one by one.
  */
-const PATIENCE_MS = 5;
+const PATIENCE_MS = 4;
 
 /** `now`: somebody does nothing else until it is committed. `soon`: it may wait for others, a few milliseconds. */
 export type Haste = 'now' | 'soon';

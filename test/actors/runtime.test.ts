@@ -72,7 +72,7 @@ describe('the commit', () => {
     saved.push(patiently('b'));
     await settle();
     saved.push(patiently('c'));
-    await clock.advance(4);
+    await clock.advance(3);
     expect([changesOf(), runtime.stats().pendingChanges]).toEqual([[1], 2]);
     await clock.advance(1);
     expect(changesOf()).toEqual([1, 2]);
