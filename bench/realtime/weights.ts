@@ -60,7 +60,7 @@ export async function memory(stage: RealtimeStage): Promise<Part> {
         notes: [
           'Garbage collected before each reading. A connection by the resident set, which has what is outside the heap; a document by the heap, with its artifact and one connection.',
           'What is left asleep is who may see the artifact, in a cache of at most 20 000, and for a minute its count of calls.',
-          'A document in Yjs weighs by its pieces, some 500 bytes each: what one person types in one go is one piece.',
+          'A document in Yjs weighs by its pieces, some 250 bytes each beside its text: what one person types in one go is one piece.',
         ],
       },
       verdicts: [
