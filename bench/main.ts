@@ -1,8 +1,8 @@
-/** `npm run bench -- http|data|realtime [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]`: what Easel costs, beside peers in the same run. */
+/** `npm run bench -- http|data|realtime|neighbours|sharing [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]`: compares Easel with its peers in the same run. */
 import { parseArgs } from 'node:util';
 
 const USAGE =
-  'usage: npm run bench -- http|data|realtime [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]';
+  'usage: npm run bench -- http|data|realtime|neighbours|sharing [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -17,21 +17,36 @@ const { positionals, values } = parseArgs({
 const [command, argument = ''] = positionals;
 const options = { quick: values.quick, cpuProfile: values['cpu-prof'], generator: values.generator, only: values.only };
 
-// Peers and the generator are processes of their own, so that each can be pinned and its CPU time read.
+// Peers and generators are separate processes, so that each can be pinned and its CPU time measured.
 switch (command) {
   case 'http': {
-    const { benchHttp } = await import('./http.ts');
+    const { benchHttp } = await import('./http/http-suite.ts');
     conclude(await benchHttp(options));
     break;
   }
   case 'data': {
-    const { benchData } = await import('./data.ts');
+    const { benchData } = await import('./data/data-suite.ts');
     conclude(await benchData({ ...options, at: values.at === undefined ? undefined : Number(values.at) }));
     break;
   }
   case 'realtime': {
-    const { benchRealtime } = await import('./realtime/suite.ts');
+    const { benchRealtime } = await import('./realtime/realtime-suite.ts');
     conclude(await benchRealtime(options));
+    break;
+  }
+  case 'neighbours': {
+    const { benchNeighbours } = await import('./neighbours/neighbours-suite.ts');
+    conclude(await benchNeighbours(options));
+    break;
+  }
+  case 'sharing': {
+    const { benchSharing } = await import('./sharing/sharing-suite.ts');
+    conclude(await benchSharing(options));
+    break;
+  }
+  case 'generate-attack': {
+    const { generateAttack } = await import('./neighbours/attacker.ts');
+    await generateAttack(argument);
     break;
   }
   case 'peer-relay': {
@@ -80,12 +95,12 @@ switch (command) {
     break;
   }
   case 'generate-paced': {
-    const { generatePaced } = await import('./paced.ts');
+    const { generatePaced } = await import('./load/paced.ts');
     await generatePaced(argument);
     break;
   }
   case 'generate': {
-    const { generateWithAutocannon } = await import('./autocannon.ts');
+    const { generateWithAutocannon } = await import('./load/autocannon.ts');
     await generateWithAutocannon(argument);
     break;
   }

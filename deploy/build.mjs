@@ -1,45 +1,38 @@
-// One quick build: bundles our own TypeScript, leaves packages outside. `npm start` and `npm test` run it by themselves.
+// The build: bundles our own TypeScript and leaves packages external. `npm start` and `npm test` run it first.
 // node deploy/build.mjs [folder, default dist] [entries, default all]
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PGlite } from '@electric-sql/pglite';
 import { build } from 'esbuild';
 import { buildExamples } from './examples.mjs';
+import { buildOpenapi } from './openapi.mjs';
 import { buildPageSdk } from './page-sdk.mjs';
+import { postgresTemplate } from './postgres-template.mjs';
+import { buildWebApp } from './web-app.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = resolve(root, process.argv[2] ?? 'dist');
 const wanted = process.argv.slice(3);
 const entries = {
-  main: 'src/main.ts',
+  main: 'src/app/main.ts',
+  data: 'src/app/data.ts',
   cli: 'src/clients/cli/main.ts',
   'pglite-worker': 'src/storage/pglite-worker.ts',
   'document-worker': 'src/storage/document-worker.ts',
+  'data-dir-probe': 'src/storage/data-dir-probe.ts',
   bench: 'bench/main.ts',
 };
 
-/** An initialised database, made once for each version of PGlite: a first start copies it instead of taking 3 s to make its own. */
-async function postgresTemplate() {
-  const { version } = JSON.parse(readFileSync(join(root, 'node_modules/@electric-sql/pglite/package.json'), 'utf8'));
-  const cache = join(root, 'node_modules/.cache/easel');
-  const template = join(cache, `postgres-template-${version}`);
-  if (existsSync(template)) return template;
-  const making = `${template}.${process.pid}`;
-  mkdirSync(cache, { recursive: true });
-  const db = await PGlite.create(making);
-  await db.close();
-  try {
-    renameSync(making, template);
-  } catch (error) {
-    // Another build was quicker.
-    if (!existsSync(template)) throw error;
-    rmSync(making, { recursive: true });
-  }
-  return template;
+/** Throws if two migrations have the same number or one has a wrong name, with the same check as the program. */
+async function checkMigrations(directory) {
+  const rule = await build({ absWorkingDir: root, entryPoints: ['src/storage/migrations.ts'], format: 'esm', write: false });
+  const { migrationFiles } = await import(`data:text/javascript;base64,${Buffer.from(rule.outputFiles[0].contents).toString('base64')}`);
+  migrationFiles(readdirSync(directory));
 }
 
-// Built aside and then put in place, so that a failed build leaves the last good one.
+const migrations = join(root, 'src/storage/migrations');
+await checkMigrations(migrations);
+// Built in another folder and then renamed, so that a failed build keeps the last good one.
 const making = `${dist}.${process.pid}`;
 await build({
   absWorkingDir: root,
@@ -56,9 +49,11 @@ await build({
   logLevel: 'warning',
 });
 await buildPageSdk(root, making);
+await buildOpenapi(root, making);
+await buildWebApp(root, making);
 await buildExamples(root, making);
-cpSync(join(root, 'src/storage/migrations'), join(making, 'migrations'), { recursive: true });
-cpSync(await postgresTemplate(), join(making, 'postgres-template'), { recursive: true });
+cpSync(migrations, join(making, 'migrations'), { recursive: true });
+cpSync(await postgresTemplate(root, making), join(making, 'postgres-template'), { recursive: true });
 if (existsSync(join(making, 'cli.js'))) chmodSync(join(making, 'cli.js'), 0o755);
 rmSync(dist, { recursive: true, force: true });
 renameSync(making, dist);

@@ -1,4 +1,4 @@
-// The examples, ready to be published: copied, and the editor bundled with what it is made of. Yjs stays outside: the page has it from the SDK.
+// Builds the examples: copies them, and bundles the editor with its packages. Yjs stays external, because the page loads it from the SDK.
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -13,7 +13,7 @@ export async function buildExamples(root, outdir) {
     bundle: true,
     format: 'esm',
     minify: true,
-    // Top-level await.
+    // Browsers with top-level await.
     target: ['chrome92', 'firefox90', 'safari15'],
     external: ['/sdk.mjs', 'yjs', 'y-protocols/awareness'],
     legalComments: 'none',

@@ -1,17 +1,18 @@
-// What published pages load: the SDK (one expression in JavaScript, which the server completes with the artifact's id), its types, and the comment overlay.
+// Builds the scripts of published pages: the SDK (one JavaScript expression, which the server calls with the artifact's id), its types, and the
+// comment overlay.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-// Browsers since 2021. No year of ECMAScript: that would replace private fields, which they all have.
+// Browsers since 2021. Named by browser, because a target such as es2021 would transpile private fields, which all of them support.
 const TARGET = ['chrome92', 'firefox90', 'safari15'];
 
-// Of y-protocols: bindings of editors ask for it, and it needs nothing of Yjs itself.
+// Exports of y-protocols/awareness, which editor bindings import.
 const AWARENESS = 'Awareness, applyAwarenessUpdate, encodeAwarenessUpdate, modifyAwarenessUpdate, outdatedTimeout, removeAwarenessStates';
 
 const MODULES = {
   'sdk-doc.mjs': `export { openRoom } from './shared-docs.ts';\nexport { ${AWARENESS} } from 'y-protocols/awareness';`,
-  // What the page's import map gives its own scripts for `yjs` and `y-protocols/awareness`.
+  // The target of the page's import map for `yjs` and `y-protocols/awareness`.
   'sdk-yjs.mjs': `export * from 'yjs';\nexport { ${AWARENESS} } from './sdk-doc.mjs';`,
 };
 
@@ -40,7 +41,7 @@ export async function buildPageSdk(root, outdir) {
   writeFileSync(join(outdir, 'page/overlay.js'), await textOf({ entryPoints: [overlay], format: 'iife', external: ['yjs'] }));
 }
 
-/** The types stand in two files without code, so that their text is the declaration. */
+/** The declaration file: the text of the two files that contain only types. */
 function types(folder) {
   const [wire, api] = ['wire.ts', 'api.ts'].map((name) => readFileSync(join(folder, name), 'utf8').replace(/^import type [^;]*;\n/gm, ''));
   return `// Types of /sdk.js (the global "easel") and /sdk.mjs (the same as exports).

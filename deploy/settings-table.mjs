@@ -1,4 +1,4 @@
-// Writes the settings of src/config.ts into the README's table: `node deploy/settings-table.mjs`; with --check it only tells whether the table is stale.
+// Writes the settings of src/platform/config.ts into the README's table: `node deploy/settings-table.mjs`; --check only reports whether the table is stale.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ const readme = join(root, 'README.md');
 
 const bundle = await build({
   absWorkingDir: root,
-  entryPoints: ['src/config.ts'],
+  entryPoints: ['src/platform/config.ts'],
   bundle: true,
   write: false,
   format: 'esm',
@@ -29,7 +29,7 @@ const table = ['| Setting | Default | What it does |', '| --- | --- | --- |', ..
 const before = readFileSync(readme, 'utf8');
 const begin = before.indexOf(BEGIN);
 const end = before.indexOf(END);
-if (begin < 0 || end < begin) throw new Error(`README.md lacks ${BEGIN} … ${END}.`);
+if (begin < 0 || end < begin) throw new Error(`README.md has no ${BEGIN} … ${END}.`);
 const after = `${before.slice(0, begin + BEGIN.length)}\n${table}\n${before.slice(end)}`;
 if (!process.argv.includes('--check')) {
   writeFileSync(readme, after);

@@ -1,4 +1,4 @@
-/** The tables of peer (b): rows as JSON in one table of Postgres, one statement a call. */
+/** Tables of the Fastify peer: rows as JSON in one Postgres table, one statement per call. */
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type postgres from 'postgres';
@@ -8,7 +8,7 @@ interface Params {
   readonly table: string;
 }
 
-/** Only what the bench asks for; a user writes the query that his page needs. */
+/** Only the query of the bench, as a developer writes the query that a page needs. */
 interface QueryBody {
   readonly filter: { readonly status: string; readonly score: { readonly $gte: number } };
   readonly limit: number;

@@ -1,9 +1,9 @@
 /**
- * Peer (b): what a good engineer writes in an afternoon. Fastify and `postgres` on Easel's own schema, doing the work that Easel does for
- * the call: request id, token by SHA-256, access, a rate limit, validation, ETag. Tokens and artifact heads are kept in memory for a
- * minute, as Easel keeps them; values live in Postgres, because a second process may write them.
- * It is let off what Easel also does: revocation at once, the limits of keys, tables and rows, sequence numbers, idempotency, metrics;
- * of tables it knows the insert of one row and the one query that the bench asks for.
+ * Peer: the server that a good engineer writes in an afternoon. Fastify and `postgres` on Easel's own schema do the same work for a call: request
+ * id, token by SHA-256, access, a rate limit, validation, ETag. Tokens and artifact heads are cached for a minute, as in Easel; values stay in
+ * Postgres, because another process may write them.
+ * It leaves out what Easel also does: immediate revocation, the limits of keys, tables and rows, sequence numbers, idempotency and metrics. Of
+ * the table operations it has only the insert of one row and the query of the bench.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -91,7 +91,7 @@ export async function serveFastify(file: string): Promise<void> {
 interface AccessRules {
   userOf(token: string): Promise<string>;
   headOf(artifactId: string): Promise<Head>;
-  /** Calls left in this minute; below zero is one too many. */
+  /** Counts a call and returns the calls left in this minute; below zero the call must be refused. */
   spend(artifactId: string): number;
 }
 

@@ -1,4 +1,4 @@
-/** Peer: @hocuspocus/server with its database extension on Postgres, with its own defaults (it stores a whole document 2 s after an edit). */
+/** Peer: @hocuspocus/server with its database extension on Postgres, with default settings (it stores the whole document 2 s after an edit). */
 import { readFileSync } from 'node:fs';
 import { Database } from '@hocuspocus/extension-database';
 import { Server } from '@hocuspocus/server';

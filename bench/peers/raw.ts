@@ -1,4 +1,4 @@
-/** Peer (a): the least that the transport can cost. A constant answer from raw uWebSockets.js, without headers beyond its type. */
+/** Peer: the minimum cost of the transport. Raw uWebSockets.js with a constant answer and only a content type. */
 import uws from 'uWebSockets.js';
 import { readFileSync } from 'node:fs';
 
@@ -30,6 +30,6 @@ export function serveRaw(file: string): void {
       res.end('ok');
     })
     .listen('127.0.0.1', answers.port, (socket) => {
-      if (!socket) throw new Error(`Port ${answers.port} is taken.`);
+      if (!socket) throw new Error(`Port ${answers.port} is in use.`);
     });
 }

@@ -1,10 +1,10 @@
-/** Peer: the least that a Yjs server can do. Raw uWebSockets.js, every update applied to a Y.Doc and published; nothing is stored, nobody is asked who he is. */
+/** Peer: the minimum of a Yjs server. Raw uWebSockets.js applies every update to a Y.Doc and publishes it, without storage or authentication. */
 import uws from 'uWebSockets.js';
 import { readFileSync } from 'node:fs';
 import * as Y from 'yjs';
-import { tongueOf } from '../realtime/wire.ts';
+import { codecOf } from '../realtime/wire.ts';
 
-const tongue = tongueOf('y-websocket', '');
+const codec = codecOf('y-websocket', '');
 
 export function serveRelay(file: string): void {
   const { port } = JSON.parse(readFileSync(file, 'utf8')) as { port: number };
@@ -29,15 +29,15 @@ export function serveRelay(file: string): void {
       },
       open: (socket) => {
         socket.subscribe(socket.getUserData().room);
-        socket.send(tongue.step1(Y.encodeStateVector(socket.getUserData().doc)), true);
+        socket.send(codec.step1(Y.encodeStateVector(socket.getUserData().doc)), true);
       },
       message: (socket, message) => {
         const { room, doc } = socket.getUserData();
-        const heard = tongue.read(new Uint8Array(message));
+        const heard = codec.read(new Uint8Array(message));
         if (heard.kind === 'step1') {
-          socket.send(tongue.step2(Y.encodeStateAsUpdate(doc, heard.body)), true);
+          socket.send(codec.step2(Y.encodeStateAsUpdate(doc, heard.body)), true);
         } else if (heard.kind === 'update') {
-          // The frame is borrowed, and Yjs keeps what it decodes.
+          // Copied, because uWebSockets reuses the frame's memory and Yjs keeps references into it.
           Y.applyUpdate(doc, heard.body.slice());
           socket.publish(room, message, true);
         }
@@ -47,6 +47,6 @@ export function serveRelay(file: string): void {
       response.end('ok');
     })
     .listen('127.0.0.1', port, (socket) => {
-      if (!socket) throw new Error(`Port ${port} is taken.`);
+      if (!socket) throw new Error(`Port ${port} is in use.`);
     });
 }

@@ -1,4 +1,4 @@
-/** Peer: @y/websocket-server as its own program starts it, in memory. */
+/** Peer: @y/websocket-server, set up like its own command, in memory. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';

@@ -1,14 +1,14 @@
-/** Cases of Easel alone: many who join at once, a document that nobody had open, a crowd that sees each other move. */
+/** Cases of Easel alone: many clients join at once, a document is loaded from storage, a crowd exchanges presence. */
 import { join } from 'node:path';
-import { startEasel } from '../easel-process.ts';
-import { artifactId } from '../fixture.ts';
-import { SERVER_CORE } from '../http-stage.ts';
-import { atMost, rounded, spreadOf, withSpread } from '../statistics.ts';
-import type { Part } from './contests.ts';
+import { atMost, rounded, spreadOf, withSpread } from '../report/statistics.ts';
+import { startEasel } from '../servers/easel-process.ts';
+import { artifactId } from '../servers/fixture.ts';
+import { SERVER_CORE } from '../servers/processes.ts';
 import type { Crowd, Crowded } from './crowd.ts';
 import type { Edited, Editing } from './editing.ts';
+import type { Part } from './edits.ts';
 import type { Joined, Joining } from './joining.ts';
-import { easelPlace, generated, type RealtimeStage, webSocket } from './stage.ts';
+import { easelPlace, generated, type RealtimeStage, webSocket } from './realtime-stage.ts';
 
 const JOINERS = 500;
 const LARGE_CHARACTERS = 1_000_000;
@@ -37,14 +37,14 @@ export async function joiners(stage: RealtimeStage): Promise<Part> {
       title: `${JOINERS} join a document of 1 MB at once`,
       columns: ['Server', 'Synced p50 ms', 'p99 ms', 'CPU µs a joiner', 'State MB'],
       rows: [row('Easel', easel), row('raw relay', relay)],
-      notes: ['The relay encodes the document for each of them. Half a gigabyte goes to one generator on one core.'],
+      notes: ['The relay encodes the document for each joiner. One generator on one core receives half a gigabyte.'],
     },
     verdicts: [atMost(`p99 of ${JOINERS} joiners to a document of 1 MB`, easel.p99Ms, 2000, 'ms')],
     rounds: { easel, relay },
   };
 }
 
-/** Typed once through the server, then loaded by processes that have never seen it. */
+/** The document is typed once through the server, and then loaded by fresh processes. */
 export async function cold(stage: RealtimeStage): Promise<Part> {
   const number = stage.fresh();
   const edits = stage.quick ? TYPED_EDITS / 10 : TYPED_EDITS;
@@ -63,7 +63,7 @@ export async function cold(stage: RealtimeStage): Promise<Part> {
   for (let round = 0; round < 3; round++) {
     const easel = await startEasel({ dataFolder: join(stage.folder, `cold-${round}`), databaseUrl: stage.database.url, core: SERVER_CORE });
     try {
-      // Another document first: what is measured is not the first time that the code runs.
+      // Another document is loaded first, so that the code is warm.
       const warm = easelPlace(easel, stage.token, stage.fresh());
       const joining = { joiners: 1, serverPid: easel.pid };
       await generated<Joined>(stage.folder, 'generate-joining', { ...joining, place: warm, characters: 10_000 } satisfies Joining);
@@ -80,7 +80,7 @@ export async function cold(stage: RealtimeStage): Promise<Part> {
       title: `Cold load of a document of ${typed.edits} single-character edits`,
       columns: ['From opening the connection to the state ms', 'State KB', 'Characters found'],
       rows: [[withSpread(ms), rounded((loads[0]?.stateBytes ?? 0) / 1000), loads.map((load) => load.characters).join(', ')]],
-      notes: ['By a process that was started afresh, as the first that anybody asks of this document.'],
+      notes: ['In a freshly started process, as the first access to this document.'],
     },
     verdicts: [
       atMost(`Cold load of ${edits} single-character edits`, ms.median, 150, 'ms'),
@@ -106,7 +106,7 @@ export async function crowd(stage: RealtimeStage): Promise<Part> {
   return {
     table: {
       title: `Presence: ${PEOPLE} people, each moves once a second and sees all others`,
-      columns: ['Seen p50 ms', 'p95 ms', 'CPU µs a move', 'Moves seen of all', 'Not seen in the end', 'Generator'],
+      columns: ['Seen p50 ms', 'p95 ms', 'CPU µs a move', 'Moves seen of all', 'Last move not seen', 'Generator'],
       rows: [
         [
           withSpread(of((round) => round.p50Ms)),
@@ -117,11 +117,11 @@ export async function crowd(stage: RealtimeStage): Promise<Part> {
           `${Math.round(of((round) => round.generatorShare).max * 100)} %`,
         ],
       ],
-      notes: ['A move that a later one of the same person overtakes within a frame counts as not seen; the last one must be.'],
+      notes: ['A move that is replaced by a later one of the same person within a frame counts as not seen. The last move must be seen.'],
     },
     verdicts: [
       atMost(`p95 until a move is seen among ${PEOPLE}`, of((round) => round.p95Ms).median, 150, 'ms'),
-      atMost('Last moves that somebody did not see', undelivered, 0, ''),
+      atMost('Last moves not seen by everybody', undelivered, 0, ''),
     ],
     rounds,
   };

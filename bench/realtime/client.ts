@@ -1,6 +1,6 @@
-/** One connection of the generator: it joins a document, and from then on only counts what comes. */
+/** One connection of the generator: joins a document and then only counts messages. */
 import { WebSocket } from 'ws';
-import { type Dialect, EMPTY_UPDATE, EMPTY_VECTOR, type Tongue, tongueOf } from './wire.ts';
+import { type Codec, codecOf, type Dialect, EMPTY_UPDATE, EMPTY_VECTOR } from './wire.ts';
 
 export interface Place {
   readonly url: string;
@@ -13,33 +13,33 @@ export interface Place {
 const JOIN_DEADLINE_MS = 60_000;
 
 export class Client {
-  /** Updates of others; for y-websocket also its own, echoed. */
+  /** Called with updates of others; with y-websocket also with the echo of its own. */
   onUpdate: (update: Uint8Array) => void = () => undefined;
-  /** The server says that an update of this client is stored. */
+  /** Called when the server acknowledges an update of this client as stored. */
   onSaved: () => void = () => undefined;
   closedBy: string | undefined;
   readonly #socket: WebSocket;
-  readonly #tongue: Tongue;
-  /** Answers to the server's own question, which it acknowledges too. */
+  readonly #codec: Codec;
+  /** Replies to the server's step 1, which the server acknowledges like updates. */
   #unacknowledged = 0;
   #onState: ((state: Uint8Array) => void) | undefined;
   #onClosed: ((why: Error) => void) | undefined;
 
   private constructor({ url, dialect, document, token }: Place) {
-    this.#tongue = tongueOf(dialect, document);
+    this.#codec = codecOf(dialect, document);
     this.#socket = new WebSocket(url, { perMessageDeflate: false, skipUTF8Validation: true, maxPayload: 256 * 1024 * 1024 });
     this.#socket.binaryType = 'nodebuffer';
     this.#socket.on('message', (frame: Buffer) => this.#hear(frame));
     this.#socket.on('open', () => {
-      const auth = this.#tongue.auth(token);
+      const auth = this.#codec.auth(token);
       if (auth !== undefined) this.#socket.send(auth);
-      this.#socket.send(this.#tongue.step1(EMPTY_VECTOR));
+      this.#socket.send(this.#codec.step1(EMPTY_VECTOR));
     });
     this.#socket.on('error', (error) => this.#ended(error.message));
     this.#socket.on('close', (code) => this.#ended(`closed with ${code}`));
   }
 
-  /** Resolves with the client and the state that the server has sent it. */
+  /** Resolves with the client and the document state from the server. */
   static join(place: Place): Promise<{ client: Client; state: Uint8Array }> {
     return new Promise((resolve, reject) => {
       const client = new Client(place);
@@ -58,7 +58,7 @@ export class Client {
   }
 
   send(update: Uint8Array): void {
-    this.#socket.send(this.#tongue.update(update));
+    this.#socket.send(this.#codec.update(update));
   }
 
   close(): void {
@@ -67,7 +67,7 @@ export class Client {
   }
 
   #hear(frame: Buffer): void {
-    const heard = this.#tongue.read(frame);
+    const heard = this.#codec.read(frame);
     switch (heard.kind) {
       case 'update':
         this.onUpdate(heard.body);
@@ -78,7 +78,7 @@ export class Client {
         return;
       case 'step1':
         this.#unacknowledged += 1;
-        this.#socket.send(this.#tongue.step2(EMPTY_UPDATE));
+        this.#socket.send(this.#codec.step2(EMPTY_UPDATE));
         return;
       case 'step2':
         this.#onState?.(heard.body);

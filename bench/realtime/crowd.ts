@@ -1,15 +1,15 @@
-/** A crowd whose members all move their cursors, on the presence channel, in a process of its own: what `generate-crowd` runs. */
+/** Generator `generate-crowd`, a separate process: a crowd that moves cursors on the presence channel. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { Latencies } from '../latency.ts';
-import { cpuUs } from '../processes.ts';
+import { Latencies } from '../load/latency.ts';
+import { cpuUs } from '../servers/processes.ts';
 
 export interface Crowd {
-  /** Of the channels of one artifact, with its token. */
+  /** Address of an artifact's channels, with a token. */
   readonly url: string;
   readonly people: number;
-  /** Moves of each. */
+  /** Moves of each person. */
   readonly movesPerS: number;
   readonly durationS: number;
   readonly serverPid: number;
@@ -17,9 +17,9 @@ export interface Crowd {
 
 export interface Crowded {
   readonly moves: number;
-  /** Moves of others that somebody saw, also where a later one of the same person took their place in one frame. */
+  /** Moves of others received, counted for each receiver. */
   readonly seen: number;
-  /** People whose last move somebody did not see. */
+  /** People whose last move was not seen by everybody. */
   readonly undelivered: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
@@ -38,7 +38,7 @@ const SETTLE_DEADLINE_MS = 10_000;
 
 class Member {
   readonly #socket: WebSocket;
-  /** Number of the last move seen of each. */
+  /** Number of the last move seen, by person. */
   readonly seen: number[] = [];
   onMove: (move: Move) => void = () => undefined;
 
@@ -67,7 +67,7 @@ class Member {
     this.#socket.terminate();
   }
 
-  /** Whatever the frames look like, the states within them are those that were sent. */
+  /** Finds the states in a frame, independent of the frame's format. */
   #hear(text: string): void {
     for (const [, state = ''] of text.matchAll(/"state":(\{[^}]*\})/g)) {
       const move = JSON.parse(state) as Partial<Move>;
@@ -130,7 +130,7 @@ async function gather({ url, people, movesPerS, durationS, serverPid }: Crowd): 
   };
 }
 
-/** Waits until everybody has seen everybody's last move, and answers how many have not been seen in the end. */
+/** Waits until everybody has seen all last moves; returns how many were not seen. */
 async function untilSeen(members: readonly Member[], moved: readonly number[]): Promise<number> {
   const deadline = performance.now() + SETTLE_DEADLINE_MS;
   const missing = () =>

@@ -1,22 +1,22 @@
-/** Writers that type at a constant rate, and readers that count, in a process of its own: what `generate-realtime` runs. */
+/** Generator `generate-editing`, a separate process: writers type at a constant rate, and readers count updates. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as Y from 'yjs';
-import { Latencies } from '../latency.ts';
-import { cpuUs } from '../processes.ts';
+import { Latencies } from '../load/latency.ts';
+import { cpuUs } from '../servers/processes.ts';
 import { Client, type Place } from './client.ts';
 
 export interface Editing {
-  /** One document each; its writer and readers are all there before the first edit. */
+  /** One document each, with a writer and readers that are connected before the first edit. */
   readonly places: readonly Place[];
   readonly readersEach: number;
-  /** Of each writer. */
+  /** Edits/s of each writer. */
   readonly editsPerS: number;
   readonly warmUpS: number;
   readonly durationS: number;
-  /** Each writer stops after so many, however long that takes. */
+  /** If set, each writer stops after this many edits, independent of the time. */
   readonly editsMax?: number;
-  /** Whose CPU time is read while edits are measured. */
+  /** The process whose CPU time is measured. */
   readonly serverPid: number;
 }
 
@@ -25,13 +25,13 @@ export interface Edited {
   readonly edits: number;
   readonly deliveries: number;
   readonly elapsedS: number;
-  /** Edits that some reader never got. */
+  /** Edits that a reader did not receive. */
   readonly undelivered: number;
   readonly serverCpuUs: number;
   /** Share of its core that this generator used, 0–1. */
   readonly generatorShare: number;
   readonly delivery: { readonly p50Ms: number; readonly p99Ms: number };
-  /** From the edit to the server's word that it is stored; null where it gives none. */
+  /** Time from the edit to the acknowledgement that it is stored; null if the server sends none. */
   readonly saved: { readonly p50Ms: number; readonly p99Ms: number } | null;
 }
 
@@ -45,7 +45,7 @@ class Counts {
   isMeasuring = false;
 }
 
-class Table {
+class EditGroup {
   readonly #doc = new Y.Doc({ gc: false });
   readonly #text = this.#doc.getText('text');
   readonly #counts: Counts;
@@ -66,7 +66,7 @@ class Table {
   async join(place: Place, readers: number): Promise<void> {
     const { client } = await Client.join(place);
     this.writer = client;
-    // y-websocket says that an edit is stored by sending it back, Hocuspocus by a message.
+    // y-websocket acknowledges an edit by an echo, Hocuspocus by a message.
     if (place.dialect === 'y-websocket') client.onUpdate = () => this.#isSaved();
     else client.onSaved = () => this.#isSaved();
     for (let joined = 0; joined < readers; joined += JOINS_AT_ONCE) {
@@ -97,7 +97,7 @@ class Table {
     for (const reader of this.readers) reader.close();
   }
 
-  /** One writer a document, and frames in order: the n-th that comes is the n-th that was sent. */
+  /** Frames arrive in order and each document has one writer, so the n-th frame received is the n-th sent. */
   #receive(reader: number): void {
     const number = this.#received[reader] ?? 0;
     this.#received[reader] = number + 1;
@@ -119,32 +119,32 @@ export async function generateEditing(file: string): Promise<void> {
 
 async function edit(editing: Editing): Promise<Edited> {
   const counts = new Counts();
-  const tables: Table[] = [];
+  const groups: EditGroup[] = [];
   for (let first = 0; first < editing.places.length; first += JOINS_AT_ONCE) {
     const some = editing.places.slice(first, first + JOINS_AT_ONCE).map(async (place) => {
-      const table = new Table(counts);
-      tables.push(table);
-      await table.join(place, editing.readersEach);
+      const group = new EditGroup(counts);
+      groups.push(group);
+      await group.join(place, editing.readersEach);
     });
     await Promise.all(some);
   }
-  await typeFor(tables, editing.editsPerS, editing.warmUpS);
-  const editsBefore = sum(tables);
+  await typeFor(groups, editing.editsPerS, editing.warmUpS);
+  const editsBefore = sum(groups);
   const cpuBefore = await cpuUs(editing.serverPid);
   const ownBefore = process.cpuUsage();
   const beganMs = performance.now();
   counts.isMeasuring = true;
-  await typeFor(tables, editing.editsPerS, editing.durationS, editing.editsMax);
-  const edits = sum(tables) - editsBefore;
-  await untilDelivered(tables);
+  await typeFor(groups, editing.editsPerS, editing.durationS, editing.editsMax);
+  const edits = sum(groups) - editsBefore;
+  await untilDelivered(groups);
   counts.isMeasuring = false;
   const elapsedMs = performance.now() - beganMs;
   const own = process.cpuUsage(ownBefore);
   const serverCpuUs = (await cpuUs(editing.serverPid)) - cpuBefore;
-  const closed = tables.flatMap(({ writer, readers }) => [writer, ...readers]).find((client) => client?.closedBy !== undefined);
-  if (closed !== undefined) throw new Error(`A connection was ${closed.closedBy} while it was measured: the run is void.`);
-  const undelivered = tables.reduce((total, table) => total + table.undelivered, 0);
-  for (const table of tables) table.close();
+  const closed = groups.flatMap(({ writer, readers }) => [writer, ...readers]).find((client) => client?.closedBy !== undefined);
+  if (closed !== undefined) throw new Error(`A connection was ${closed.closedBy} during the measurement: the run is void.`);
+  const undelivered = groups.reduce((total, group) => total + group.undelivered, 0);
+  for (const group of groups) group.close();
   return {
     edits,
     deliveries: counts.deliveries,
@@ -157,29 +157,29 @@ async function edit(editing: Editing): Promise<Edited> {
   };
 }
 
-/** Each table has a phase of its own, so that edits do not come in bursts; what is late is made up for. With `editsMax` not by the time. */
-async function typeFor(tables: readonly Table[], editsPerS: number, seconds: number, editsMax?: number): Promise<void> {
+/** Each document has its own phase, so that edits do not come in bursts; late edits are sent at once. With `editsMax` the time does not matter. */
+async function typeFor(groups: readonly EditGroup[], editsPerS: number, seconds: number, editsMax?: number): Promise<void> {
   const beganMs = performance.now();
   const gapMs = 1000 / editsPerS;
-  const typed = tables.map(() => 0);
+  const typed = groups.map(() => 0);
   for (;;) {
     const nowMs = performance.now() - beganMs;
     if (editsMax === undefined ? nowMs >= seconds * 1000 : typed.every((edits) => edits >= editsMax)) return;
-    for (const [index, table] of tables.entries()) {
-      const due = Math.min(editsMax ?? Number.POSITIVE_INFINITY, Math.floor((nowMs - (index / tables.length) * gapMs) / gapMs) + 1);
-      for (; (typed[index] ?? 0) < due; typed[index] = (typed[index] ?? 0) + 1) table.type();
+    for (const [index, group] of groups.entries()) {
+      const due = Math.min(editsMax ?? Number.POSITIVE_INFINITY, Math.floor((nowMs - (index / groups.length) * gapMs) / gapMs) + 1);
+      for (; (typed[index] ?? 0) < due; typed[index] = (typed[index] ?? 0) + 1) group.type();
     }
     await pause(1);
   }
 }
 
-async function untilDelivered(tables: readonly Table[]): Promise<void> {
+async function untilDelivered(groups: readonly EditGroup[]): Promise<void> {
   const deadline = performance.now() + SETTLE_DEADLINE_MS;
-  while (tables.some((table) => table.undelivered > 0) && performance.now() < deadline) await pause(5);
+  while (groups.some((group) => group.undelivered > 0) && performance.now() < deadline) await pause(5);
 }
 
-function sum(tables: readonly Table[]): number {
-  return tables.reduce((total, table) => total + table.edits, 0);
+function sum(groups: readonly EditGroup[]): number {
+  return groups.reduce((total, group) => total + group.edits, 0);
 }
 
 function percentiles(latencies: Latencies): { p50Ms: number; p99Ms: number } {

@@ -1,15 +1,15 @@
-/** Connections that are open and quiet, in a process of its own: what `generate-holding` runs. Holds them until its standard input ends. */
+/** Generator `generate-holding`, a separate process: holds quiet connections open until its standard input ends. */
 import { readFileSync } from 'node:fs';
 import { Client, type Place } from './client.ts';
-import { fill } from './joining.ts';
+import { fill, type Where } from './joining.ts';
 
 export interface Holding {
   readonly places: readonly Place[];
   readonly connectionsEach: number;
-  /** Of the text that each document is given by the first of its connections. */
+  /** Length of the text that the first connection of each document writes. */
   readonly characters: number;
-  /** Where its edits are made. */
-  readonly where: 'end' | 'both ends';
+  /** The position of its edits in the text. */
+  readonly where: Where;
 }
 
 const JOINS_AT_ONCE = 50;
@@ -17,7 +17,7 @@ const EDIT_CHARACTERS = 100;
 
 export async function generateHolding(file: string): Promise<void> {
   const { places, connectionsEach, characters, where } = JSON.parse(readFileSync(file, 'utf8')) as Holding;
-  // Read by the server as any other text; the connections that wrote it are closed again.
+  // Written through the server like any text; the writing connections are closed again.
   for (const place of characters > 0 ? places : []) (await fill(place, characters, EDIT_CHARACTERS, where)).close();
   const all = places.flatMap((place) => Array.from({ length: connectionsEach }, () => place));
   for (let first = 0; first < all.length; first += JOINS_AT_ONCE) {

@@ -1,15 +1,15 @@
-/** Many who join one large document at once, in a process of its own: what `generate-joining` runs. */
+/** Generator `generate-joining`, a separate process: many clients join one large document at once. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as Y from 'yjs';
-import { Latencies } from '../latency.ts';
-import { cpuUs } from '../processes.ts';
+import { Latencies } from '../load/latency.ts';
+import { cpuUs } from '../servers/processes.ts';
 import { Client, type Place } from './client.ts';
 
 export interface Joining {
   readonly place: Place;
   readonly joiners: number;
-  /** Put into the document first, by edits of a thousand characters each; 0 joins what is there. */
+  /** Characters written to the document first, in edits of a thousand each; 0 joins the existing document. */
   readonly characters: number;
   readonly serverPid: number;
 }
@@ -18,11 +18,13 @@ export interface Joined {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly serverCpuUs: number;
-  /** Of the state that each was sent. */
+  /** Size of the state that each joiner received. */
   readonly stateBytes: number;
-  /** Characters that a joiner found; all must find the same. */
+  /** Characters that each joiner received. */
   readonly characters: number;
 }
+
+export type Where = 'end' | 'both ends';
 
 const EDIT_CHARACTERS = 1000;
 const LOOK_AGAIN_MS = 50;
@@ -46,7 +48,7 @@ async function join({ place, joiners, characters, serverPid }: Joining): Promise
   );
   const serverCpuUs = (await cpuUs(serverPid)) - cpuBefore;
   const [first = new Uint8Array()] = states;
-  if (states.some((state) => state.byteLength !== first.byteLength)) throw new Error('Joiners were sent different states.');
+  if (states.some((state) => state.byteLength !== first.byteLength)) throw new Error('Joiners received different states.');
   const doc = new Y.Doc();
   Y.applyUpdate(doc, first);
   return {
@@ -59,10 +61,10 @@ async function join({ place, joiners, characters, serverPid }: Joining): Promise
 }
 
 /**
- * Writes a text in edits of so many characters. At its end alone they become one piece of the document, at both ends as many pieces as edits.
- * Resolves with the connection when somebody who joins gets all of it.
+ * Writes a text in edits of `editCharacters`. Appended edits become one Yjs item; edits at both ends become one item each.
+ * Resolves with the connection once a joiner receives the whole text.
  */
-export async function fill(place: Place, characters: number, editCharacters: number, where: 'end' | 'both ends'): Promise<Client> {
+export async function fill(place: Place, characters: number, editCharacters: number, where: Where): Promise<Client> {
   const { client } = await Client.join(place);
   const doc = new Y.Doc();
   const text = doc.getText('text');

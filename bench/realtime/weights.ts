@@ -1,24 +1,24 @@
-/** What a quiet connection and a document in memory weigh, and what is left of them asleep. */
+/** Memory of quiet connections and loaded documents, and memory left after they are unloaded. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startEasel } from '../easel-process.ts';
-import { SERVER_CORE } from '../http-stage.ts';
-import { type Memory, memoryOf, metric } from '../idle-actors.ts';
-import type { Server } from '../processes.ts';
-import { atMost, rounded } from '../statistics.ts';
+import { atMost, rounded } from '../report/statistics.ts';
+import { startEasel } from '../servers/easel-process.ts';
+import { type Memory, memoryOf, metric } from '../servers/idle-actors.ts';
+import type { Server } from '../servers/processes.ts';
+import { SERVER_CORE } from '../servers/processes.ts';
 import type { Place } from './client.ts';
-import type { Part } from './contests.ts';
+import type { Part } from './edits.ts';
 import type { Holding } from './holding.ts';
-import { easelPlace, type RealtimeStage } from './stage.ts';
+import { easelPlace, type RealtimeStage } from './realtime-stage.ts';
 
 const CONNECTIONS = 4000;
 const DOCUMENTS = 1000;
 const CHARACTERS = 10 * 1024;
 const IDLE_S = 5;
-/** Two of them: there are eight in the time after which an artifact sleeps. */
+/** Two of the sweeps, of which there are eight in the idle time of an artifact. */
 const SWEEPS_MS = (2 * IDLE_S * 1000) / 8;
 const SLEEP_DEADLINE_MS = 60_000;
 
@@ -32,7 +32,7 @@ export async function memory(stage: RealtimeStage): Promise<Part> {
   });
   try {
     const fresh = (count: number) => Array.from({ length: count }, () => easelPlace(server, stage.token, stage.fresh()));
-    // The first of everything warms the code up.
+    // The first pass warms the code up.
     await (await hold(stage, { places: fresh(100), connectionsEach: 2, characters: CHARACTERS, where: 'end' })).release();
     await untilAsleep(server);
     const before = await memoryOf(server);
@@ -58,19 +58,19 @@ export async function memory(stage: RealtimeStage): Promise<Part> {
           row('asleep', inPieces.asleep),
         ],
         notes: [
-          'Garbage collected before each reading. A connection by the resident set, which has what is outside the heap; a document by the heap, with its artifact and one connection.',
-          'What is left asleep is who may see the artifact, in a cache of at most 20 000, and for a minute its count of calls.',
-          'A document in Yjs weighs by its pieces, some 250 bytes each beside its text: what one person types in one go is one piece.',
+          'Garbage is collected before each reading. Connections are measured by the resident set, which includes memory outside the heap; documents by the heap, including the artifact and one connection.',
+          'The memory left after unloading has not been traced. Access data is cached for at most 20 000 artifacts.',
+          'A Yjs document takes about 250 bytes for each item besides its text; consecutive typing of one person is one item.',
         ],
       },
       verdicts: [
         atMost('Idle connection', connectionBytes / 1024, 6, 'KB'),
         atMost('Document of 10 KB in memory, typed to the end', bytesEach(typed) / 1024, 40, 'KB'),
-        atMost('Artifacts in memory when all sleep', await metric(server, 'easel_actors_resident'), 0, ''),
+        atMost('Artifacts in memory after all were unloaded', await metric(server, 'easel_actors_resident'), 0, ''),
         atMost(
-          `Heap left by ${DOCUMENTS} more that were awake, each`,
+          `Heap left by ${DOCUMENTS} more unloaded documents, each`,
           (inPieces.asleep.heapBytes - typed.asleep.heapBytes) / DOCUMENTS / 1024,
-          1,
+          0.5,
           'KB',
         ),
       ],
@@ -94,7 +94,7 @@ async function documents(stage: RealtimeStage, server: Server, places: readonly 
   const empty = await memoryOf(server);
   await bare.release();
   const held = await hold(stage, { places, connectionsEach: 1, characters: CHARACTERS, where });
-  // What was encoded for those who joined is given up at the next sweep.
+  // The state encoded for joiners is released at the next sweep.
   await pause(SWEEPS_MS);
   const full = await memoryOf(server);
   await held.release();
@@ -102,7 +102,7 @@ async function documents(stage: RealtimeStage, server: Server, places: readonly 
   return { before, empty, full, asleep: await memoryOf(server) };
 }
 
-/** With its artifact and the connection that holds it. */
+/** Heap bytes of a document with its artifact and one connection. */
 function bytesEach({ before, full }: Weighed): number {
   return (full.heapBytes - before.heapBytes) / DOCUMENTS;
 }
@@ -111,10 +111,13 @@ async function hold(stage: RealtimeStage, holding: Holding): Promise<{ release()
   const file = join(stage.folder, 'holding.json');
   await writeFile(file, JSON.stringify(holding));
   const self = process.argv[1];
-  if (self === undefined) throw new Error('The program does not know its own file.');
+  if (self === undefined) throw new Error('process.argv has no script path.');
   const child = spawn(process.execPath, [self, 'generate-holding', file], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
-  await Promise.race([once(child.stdout, 'data'), ended.then(() => Promise.reject(new Error('The connections could not be held.')))]);
+  await Promise.race([
+    once(child.stdout, 'data'),
+    ended.then(() => Promise.reject(new Error('The generator of connections ended early.'))),
+  ]);
   return {
     async release() {
       child.stdin.end();
@@ -126,7 +129,7 @@ async function hold(stage: RealtimeStage, holding: Holding): Promise<{ release()
 async function untilAsleep(server: Server): Promise<void> {
   const deadline = performance.now() + SLEEP_DEADLINE_MS;
   while ((await metric(server, 'easel_actors_resident')) > 0) {
-    if (performance.now() > deadline) throw new Error('Artifacts stay in memory though nobody is connected.');
+    if (performance.now() > deadline) throw new Error('Artifacts stay in memory although no client is connected.');
     await pause(250);
   }
 }

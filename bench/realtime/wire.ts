@@ -1,15 +1,15 @@
-/** The few frames that a generator and the relay speak, of both protocols, made without the code that is measured. */
+/** The frames of both protocols that generators and the relay need, independent of the measured code. */
 import * as decoding from 'lib0/decoding';
 import * as encoding from 'lib0/encoding';
 
 export type Dialect = 'y-websocket' | 'hocuspocus';
 
-/** `address`: the document inside the frame of the Hocuspocus protocol; not used by y-websocket. */
-export interface Tongue {
+/** `address`: the document name inside Hocuspocus frames; not used by y-websocket. */
+export interface Codec {
   step1(stateVector: Uint8Array): Uint8Array;
   step2(update: Uint8Array): Uint8Array;
   update(update: Uint8Array): Uint8Array;
-  /** Undefined where the protocol does not authorise by frames. */
+  /** Undefined if the protocol does not authenticate with frames. */
   auth(token: string): Uint8Array | undefined;
   read(frame: Uint8Array): Heard;
 }
@@ -26,7 +26,7 @@ const SYNC = 0;
 const AUTH = 2;
 const SYNC_STATUS = 8;
 
-export function tongueOf(dialect: Dialect, address: string): Tongue {
+export function codecOf(dialect: Dialect, address: string): Codec {
   const addressed = dialect === 'hocuspocus';
   const frame = (write: (encoder: encoding.Encoder) => void) => {
     const encoder = encoding.createEncoder();
@@ -59,7 +59,7 @@ export function tongueOf(dialect: Dialect, address: string): Tongue {
 function read(bytes: Uint8Array, addressed: boolean): Heard {
   const decoder = decoding.createDecoder(bytes);
   if (addressed) {
-    // A keep-alive is one bare byte.
+    // A keep-alive is a single byte.
     if (bytes.length < 2) return { kind: 'other' };
     decoding.readVarString(decoder);
   }

@@ -1,10 +1,10 @@
-/** What request headers ask of a file: which encoding, which part, and whether the client has it already. */
+/** Reads the headers of a request for a file: encodings, range and conditions. */
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import parseRange from 'range-parser';
 import type { Encoding } from './encodings.ts';
 
-/** Encodings the client takes, best first. `identity` is left out where the client would rather not have it. */
+/** Encodings that the client accepts, best first. `identity` is left out where the client prefers another. */
 export type Preference = readonly (Encoding | 'identity')[];
 
 const OFFERED = ['br', 'gzip', 'identity'];
@@ -15,7 +15,7 @@ interface PreferringNegotiator {
 }
 
 export class EncodingPreferences {
-  // Browsers send a handful of different headers.
+  // Browsers send only a few different headers, so parsed ones are cached.
   readonly #parsed = new LRUCache<string, Preference>({ max: 200 });
 
   of(acceptEncoding: string): Preference {
@@ -32,12 +32,12 @@ export class EncodingPreferences {
 
 export type Part = { readonly start: number; readonly end: number } | 'whole' | 'unsatisfiable';
 
-/** One byte range, `end` included. Several ranges and other units are answered with the whole, as RFC 9110 allows. */
+/** One byte range, `end` included. Several ranges and other units get the whole file, as RFC 9110 allows. */
 export function partOf(rangeHeader: string, sizeBytes: number): Part {
   const ranges = parseRange(sizeBytes, rangeHeader);
   if (ranges === -2) return 'whole';
   if (ranges === -1) {
-    // A suffix longer than the file asks for all of it; the parser takes it for unsatisfiable.
+    // A suffix longer than the file means the whole file, but the parser reports it as unsatisfiable.
     const isLongSuffix = sizeBytes > 0 && /^bytes=-0*[1-9]\d*$/.test(rangeHeader);
     return isLongSuffix ? { start: 0, end: sizeBytes - 1 } : 'unsatisfiable';
   }
@@ -46,7 +46,7 @@ export function partOf(rangeHeader: string, sizeBytes: number): Part {
   return { start: range.start, end: range.end };
 }
 
-/** Whether If-None-Match holds one of these ETags. The comparison is weak: a proxy that compressed on its way has added `W/`. */
+/** Whether If-None-Match has one of these ETags. The comparison is weak, because proxies that compress add `W/`. */
 export function matchingEtag(ifNoneMatch: string, etags: readonly string[]): string | undefined {
   if (ifNoneMatch.trim() === '*') return etags[0];
   return etags.find((etag) => {

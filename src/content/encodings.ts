@@ -1,36 +1,36 @@
-/** Brotli and gzip forms of contents, made once in the background and kept by digest; until then a file is served as it is. */
+/** Brotli and gzip forms of files, made once in the background and cached by digest. Until then a file is served unencoded. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { Clock, Log } from '../../actors/ports.ts';
-import { ReadCache } from '../cache.ts';
-import { storeContents } from '../services/publish/contents.ts';
+import type { Clock, Log } from '../../actors/runtime/ports.ts';
+import { storeContents } from '../features/artifacts/publish/contents.ts';
+import { ReadCache } from '../platform/cache.ts';
 import type { ObjectStore } from '../storage/objects.ts';
 import type { Sql } from '../storage/sql.ts';
 import type { HotFiles } from './hot-files.ts';
 
 export type Encoding = 'br' | 'gzip';
 
-/** Digest of the encoded form; null: not worth it; undefined: not made yet. */
+/** Digest of the encoded form; null where encoding does not pay, undefined where it is not made yet. */
 export interface EncodedForms {
   br: string | null | undefined;
   gzip: string | null | undefined;
 }
 
-/** A content to encode. `stored`: it is in the object store, so that its forms are kept there too; else all is in memory only. */
+/** Bytes to encode. `stored`: they are in the object store, so their forms are stored there too; otherwise all is in memory only. */
 export interface EncodingSource {
   readonly sha256: string;
   readonly stored: boolean;
 }
 
 const FORMS_MAX = 20_000;
-/** Over it a later request asks again. */
+/** Length of the queue; files beyond it are queued by a later request. */
 const QUEUE_MAX = 2000;
-/** Below it the headers cost more than is saved. */
+/** Below this size the headers cost more than encoding saves. */
 const ENCODE_BYTES_MIN = 256;
-/** Text larger than this is data, and would hold the compressor for seconds. */
+/** Text above this size is data and would occupy the compressor for seconds. */
 const ENCODE_BYTES_MAX = 10 * 1024 * 1024;
-/** A form must save at least a tenth. */
+/** An encoded form must save at least a tenth. */
 const WORTH_RATIO = 0.9;
 const BROTLI_HIGH_QUALITY_BYTES_MAX = 2 * 1024 * 1024;
 
@@ -63,25 +63,26 @@ export class Encodings {
     this.#forms = new ReadCache({ entriesMax: FORMS_MAX, load: (sha256) => this.#readForms(sha256) });
   }
 
-  /** What is known of a content by its digest. The object changes when a form is ready. */
+  /** The known forms of a file by its digest. The object changes when a form is ready. */
   forms(sha256: string): EncodedForms | Promise<EncodedForms | null> {
     return this.#forms.get(sha256);
   }
 
-  /** Asks for the forms that are not made yet; one at a time, so that serving keeps the processor. */
+  /** Queues the missing forms. They are made one at a time, so that requests keep the processor. */
   want(source: EncodingSource, forms: EncodedForms): void {
     if (forms.br !== undefined && forms.gzip !== undefined) return;
     if (this.#closed || this.#queue.has(source.sha256) || this.#queue.size >= QUEUE_MAX) return;
     this.#queue.set(source.sha256, { source, forms });
-    this.#working ??= this.#work();
+    // The work starts in a later turn. If it ended in this one, it would clear `#working` before the assignment, and no work would start again.
+    this.#working ??= Promise.resolve().then(() => this.#work());
   }
 
-  /** Settles when nothing is left to make. */
+  /** Settles when the queue is empty. */
   async idle(): Promise<void> {
     await this.#working;
   }
 
-  /** Finishes the form in hand and forgets the others. */
+  /** Finishes the current form and drops the queue. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#working;
@@ -96,7 +97,7 @@ export class Encodings {
           if (bytes && forms[encoding] === undefined) forms[encoding] = await this.#make(source, bytes, encoding);
         }
       } catch (error) {
-        // The file goes out as it is; a later request asks again.
+        // The file is served unencoded, and a later request queues it again.
         this.#log.warn({ err: error, sha256: source.sha256 }, 'could not precompress a file');
       }
       this.#queue.delete(source.sha256);
@@ -140,15 +141,15 @@ export class Encodings {
   }
 }
 
-/** The encoded form, or null where it is not worth it. */
-async function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer | null> {
+/** The encoded form, or null where encoding does not pay. */
+export async function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer | null> {
   if (bytes.length < ENCODE_BYTES_MIN || bytes.length > ENCODE_BYTES_MAX) return null;
   const encoded =
     encoding === 'gzip'
       ? await gzipOf(bytes, { level: constants.Z_BEST_COMPRESSION })
       : await brotliOf(bytes, {
           params: {
-            // Quality 11 would hold a thread for 4 s a megabyte to save another twentieth.
+            // Quality 11 takes 4 s of a thread per megabyte and saves only another 5 %.
             [constants.BROTLI_PARAM_QUALITY]: bytes.length <= BROTLI_HIGH_QUALITY_BYTES_MAX ? 9 : 5,
             [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
           },
@@ -156,7 +157,7 @@ async function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer | null>
   return encoded.length <= bytes.length * WORTH_RATIO ? encoded : null;
 }
 
-// Source: media types that compress well; pictures, sound, video, archives and woff2 are compressed already.
+// Media types that compress well; images, sound, video, archives and woff2 are compressed already.
 const COMPRESSIBLE =
   /^(?:text\/|font\/(?:ttf|otf|collection)|image\/(?:svg\+xml|bmp|x-icon|vnd\.microsoft\.icon)|model\/(?!vnd)|application\/(?:javascript|ecmascript|x-javascript|json|xml|wasm|manifest\+json|ld\+json|geo\+json|vnd\.ms-fontobject|x-font-ttf|rtf|toml|yaml|x-yaml|[\w.-]+\+(?:json|xml)))/;
 

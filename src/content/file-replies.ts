@@ -1,8 +1,8 @@
-/** Answers with a file: encoding, ETag and 304, Range, cache policy. Synchronous while the file is in memory. */
+/** Replies with a file: encoding, ETag and 304, Range, cache policy. Synchronous while the file is in memory. */
 
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import type { Log } from '../../actors/ports.ts';
+import type { Log } from '../../actors/runtime/ports.ts';
 import { chain } from '../edge/chain.ts';
 import { EncodingPreferences, matchingEtag, partOf } from './conditions.ts';
 import { type EncodedForms, type Encoding, type Encodings, isCompressible } from './encodings.ts';
@@ -12,30 +12,30 @@ import type { ContentReply, ContentRequest } from './types.ts';
 
 export interface View {
   readonly status: 200 | 404;
-  /** `private`: no cache but the visitor's may see it, and that one must not keep it. */
+  /** `private`: no shared cache may store it, and the browser must revalidate it. */
   readonly audience: 'public' | 'private';
-  /** The address carries the file's digest, so that it can never mean other bytes. */
+  /** The URL contains the file's digest, so it never refers to other bytes. */
   readonly immutable: boolean;
 }
 
 type Header = readonly [name: string, value: string];
 type Form = Encoding | 'identity';
 
-/** What is worked out once a file. */
+/** Values that are computed once for each file. */
 interface Known {
   readonly compressible: boolean;
-  /** Quotes included; strong, and another for every form, as their bytes differ. */
+  /** Quotes included. Strong ETags, one for each form, because their bytes differ. */
   readonly etags: Readonly<Record<Form, string>>;
   readonly etagList: readonly string[];
   contentType: string | undefined;
-  /** By form, audience and immutability, see `answer`. */
+  /** Keyed by form, audience and immutability, see `answer`. */
   readonly heads: (readonly Header[] | undefined)[];
 }
 
 const FORM_NUMBERS: Readonly<Record<Form, number>> = { identity: 0, br: 1, gzip: 2 };
 const ONE_YEAR_S = 31_536_000;
 const CACHE_PRIVATE = 'private, no-store';
-// Every address but those with a digest shows a new version at once; an unchanged file costs a 304.
+// URLs without a digest show a new version at once; an unchanged file costs a 304.
 const CACHE_REVALIDATE = 'public, max-age=0, must-revalidate';
 const CACHE_IMMUTABLE = `public, max-age=${ONE_YEAR_S}, immutable`;
 
@@ -63,7 +63,7 @@ export class FileReplies {
       if (etag !== undefined) return notModified(etag, known, view);
     }
     const range = conditional && request.method === 'GET' ? request.header('range') : '';
-    // A part of a compressed form is of no use to anybody who has not the rest.
+    // A range is served unencoded, because a part of a compressed form cannot be decoded alone.
     if (range !== '') return this.#part(file, known, request, range, view);
     if (!known.compressible) return this.#whole(file, known, view);
     return chain(this.#encodings.forms(file.sha256), (forms) => this.#encoded(file, known, request, view, forms));
@@ -88,7 +88,7 @@ export class FileReplies {
     form: Encoding,
     sha256: string,
   ): ContentReply | Promise<ContentReply> {
-    // The charset shows only in the bytes as they are.
+    // The charset can only be detected in the unencoded bytes.
     if (known.contentType === undefined) {
       return chain(this.#bytes(file), (bytes) => {
         known.contentType = contentTypeOf(file.mime, bytes);
@@ -100,7 +100,7 @@ export class FileReplies {
     return held.then(
       (bytes) => answer(file, known, view, form, bytes),
       (error) => {
-        // The original is what counts: serve that, and have the form made again.
+        // The original is served instead, and the form is made again.
         this.#log.warn({ err: error, sha256, form }, 'a precompressed form cannot be read');
         forms[form] = undefined;
         return this.#whole(file, known, view);
@@ -138,7 +138,7 @@ export class FileReplies {
   #know(file: ServedFile): Known {
     let known = this.#known.get(file);
     if (known === undefined) {
-      // The media type is part of what a client keeps, so a change of it alone must show.
+      // The ETag includes the media type, because clients cache it and must notice a change of it.
       const tag = createHash('sha256').update(`${file.sha256} ${file.mime}`).digest('base64url').slice(0, 27);
       const etags = { identity: `"${tag}"`, br: `"${tag}-br"`, gzip: `"${tag}-gzip"` };
       known = {
@@ -193,7 +193,7 @@ function cachePolicy(view: View): string {
   return view.immutable ? CACHE_IMMUTABLE : CACHE_REVALIDATE;
 }
 
-/** Says UTF-8 where the bytes are, and only there: a page in an older encoding declares it itself, which a header would override. */
+/** Adds the charset only where the bytes are UTF-8. A page in another encoding declares it itself, and a header would override that. */
 function contentTypeOf(mime: string, bytes: Buffer): string {
   if (!TEXTUAL.test(mime)) return mime;
   const bare = mime.replace(/\s*;\s*charset="?utf-8"?/i, '');

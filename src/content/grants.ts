@@ -1,8 +1,8 @@
-/** Signed cookies of the content origin: what a visitor has been let in to. They live on one slug's host and are never the API's. */
+/** Signed cookies of the content origin that grant a visitor access. They belong to one slug's host, never to the API. */
 import { randomBytes } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/runtime/ports.ts';
 import type { Sql } from '../storage/sql.ts';
 
 /** `preview`: a preview link, by its id. `unlock`: a password page, by its password's fingerprint. */
@@ -17,7 +17,7 @@ export interface Grant {
 
 const KEY_NAME = 'content_cookie_key';
 const VERIFIED_MAX = 10_000;
-/** Ours have some 200 characters. */
+/** Longest cookie that is read; genuine ones have some 200 characters. */
 const TOKEN_CHARS_MAX = 1024;
 
 export class Grants {
@@ -31,7 +31,7 @@ export class Grants {
     this.#clock = deps.clock;
   }
 
-  /** A `Set-Cookie` value that grants `subject` on this host until `expiresAtMs`. `secure`: the origin is behind TLS. */
+  /** A `Set-Cookie` value that grants `subject` on this host until `expiresAtMs`. `secure`: the origin uses TLS. */
   async issue(kind: GrantKind, subject: string, expiresAtMs: number, secure: boolean): Promise<string> {
     const nowMs = this.#clock.nowMs();
     const token = await new SignJWT()
@@ -43,12 +43,12 @@ export class Grants {
     return cookie(kind, token, Math.floor((expiresAtMs - nowMs) / 1000), secure);
   }
 
-  /** A `Set-Cookie` value that takes the grant away. */
+  /** A `Set-Cookie` value that removes the grant. */
   withdraw(kind: GrantKind, secure: boolean): string {
     return cookie(kind, '', 0, secure);
   }
 
-  /** What the request's cookie grants, or null. Whether that still holds is for the caller to see. */
+  /** The grant in the request's cookie, or null. The caller checks whether it still applies. */
   read(kind: GrantKind, cookies: string, secure: boolean): Grant | null | Promise<Grant | null> {
     const token = cookies === '' ? '' : cookieValue(cookies, cookieName(kind, secure));
     if (token === '' || token.length > TOKEN_CHARS_MAX) return null;
@@ -70,7 +70,7 @@ export class Grants {
       this.#verified.set(token, grant);
       return grant;
     } catch (error) {
-      // Forged, expired, or signed by another installation: the visitor is simply not let in.
+      // A cookie that is forged, expired or signed by another installation grants nothing.
       if (error instanceof errors.JOSEError) return null;
       throw error;
     }
@@ -84,17 +84,17 @@ export class Grants {
     return this.#key;
   }
 
-  /** Made once an installation; every node reads the same. */
+  /** Created once for each installation; every node reads the same key. */
   async #readKey(): Promise<Uint8Array> {
     await this.#sql`
       insert into installation (name, value) values (${KEY_NAME}, ${randomBytes(32).toString('base64url')}) on conflict do nothing`;
     const [row] = await this.#sql<{ value: string }[]>`select value from installation where name = ${KEY_NAME}`;
-    if (!row) throw new Error(`installation.${KEY_NAME} is gone`);
+    if (!row) throw new Error(`installation.${KEY_NAME} is missing`);
     return Buffer.from(row.value, 'base64url');
   }
 }
 
-/** `__Host-` keeps a neighbour under the same domain from planting one; browsers take it only with TLS. */
+/** The `__Host-` prefix stops pages on sibling hosts from setting the cookie; browsers accept it only with TLS. */
 function cookieName(kind: GrantKind, secure: boolean): string {
   return secure ? `__Host-easel_${kind}` : `easel_${kind}`;
 }

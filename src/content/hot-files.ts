@@ -1,8 +1,8 @@
-/** Contents in memory by digest, least recently used out first; what is missing is read from the object store once for all who wait. */
+/** An LRU cache of file contents by digest. Concurrent readers of a missing file share one read of the object store. */
 import { LRUCache } from 'lru-cache';
 import type { ObjectStore } from '../storage/objects.ts';
 
-/** Source: room for a few of the largest files (25 MB) beside thousands of ordinary ones. */
+/** Room for a few of the largest files (25 MB) beside thousands of ordinary ones. */
 const HOT_BYTES_MAX = 96 * 1024 * 1024;
 
 export class HotFiles {
@@ -12,7 +12,7 @@ export class HotFiles {
 
   constructor(objects: ObjectStore, bytesMax = HOT_BYTES_MAX) {
     this.#objects = objects;
-    // An empty file still costs an entry, and lru-cache refuses a size of 0.
+    // An empty file costs an entry too, and lru-cache refuses a size of 0.
     this.#held = new LRUCache({ maxSize: bytesMax, sizeCalculation: (bytes) => bytes.length + 1 });
   }
 
@@ -21,12 +21,12 @@ export class HotFiles {
     return this.#held.get(sha256) ?? this.#reading.get(sha256) ?? this.#read(sha256);
   }
 
-  /** Only what is in memory. */
+  /** Reads the cache only. */
   peek(sha256: string): Buffer | undefined {
     return this.#held.get(sha256);
   }
 
-  /** Keeps what was made here: a compressed form, a page with tags. */
+  /** Caches derived bytes: a compressed form, a page with added tags. */
   keep(sha256: string, bytes: Buffer): void {
     this.#held.set(sha256, bytes);
   }

@@ -1,21 +1,21 @@
-/** Finds its way in the head of an HTML document, as far as tags of ours need it. Reads ASCII only, so that it works on bytes of any ASCII-compatible encoding. */
+/** Parses the head of an HTML document to add tags to it. It reads ASCII only, so it works on any ASCII-compatible encoding. */
 
 export interface HtmlHead {
-  /** `property` or `name` of every meta element of the head, in lower case. */
+  /** The `property` or `name` of every meta element of the head, in lowercase. */
   readonly metas: ReadonlySet<string>;
-  /** Where more tags may be put: after the declaration of the encoding, which must stay early; else at the beginning of the head. */
+  /** Index at which tags are inserted: after the declaration of the encoding, which must stay early, else at the start of the head. */
   readonly insertAt: number;
 }
 
-/** A page above this size keeps its bytes: readers of tags stop far earlier, and nobody should wait for it to be searched. */
+/** Larger pages are left unchanged, because readers of tags stop far earlier and the search would delay the page. */
 const TAGGED_PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** A head that is longer is not searched further. Source: a hundred times what pages have. */
+/** The search stops here; a hundred times the length of usual heads. */
 const HEAD_CHARS_MAX = 512 * 1024;
 
-/** What stands in a head; the first other element begins the body, as in the HTML standard. */
+/** Elements of a head; the first other element begins the body, as in the HTML standard. */
 const HEAD_ELEMENTS = new Set(['!doctype', 'html', 'head', 'base', 'link', 'meta', 'title', 'style', 'script', 'noscript', 'template']);
-/** Their content is text, not tags. In a head, noscript and template hold nothing that a preview reads. */
+/** Elements whose content is skipped: it is text, or (noscript, template) nothing that a preview reads. */
 const TEXT_ELEMENTS = new Set(['title', 'style', 'script', 'noscript', 'template']);
 
 const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
@@ -23,14 +23,14 @@ const TAG = /<(\/?)([a-z][a-z0-9:-]*)((?:[^"'>]|"[^"]*"|'[^']*')*)>/iy;
 const ATTRIBUTE = /([^\s=/"'<>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g;
 
 interface Markup {
-  /** `/head` for an end tag, `!doctype`; the name is in lower case. */
+  /** The name in lowercase; `/head` for an end tag, `!doctype` for a doctype. */
   readonly name: string;
   readonly attributes: string;
-  /** Index of the first character after it. */
+  /** Index of the first character after the tag. */
   readonly end: number;
 }
 
-/** The page with tags of ours, which are ASCII and may depend on what it has; the very same bytes where there is nothing to add. */
+/** The page with added tags, which are ASCII and may depend on its own; the same object where nothing is added. */
 export function withTags(page: Buffer, tagsOf: (head: HtmlHead) => string): Buffer {
   if (page.length > TAGGED_PAGE_BYTES_MAX || isUtf16(page)) return page;
   const head = readHead(page.toString('latin1'));
@@ -39,7 +39,7 @@ export function withTags(page: Buffer, tagsOf: (head: HtmlHead) => string): Buff
   return Buffer.concat([page.subarray(0, head.insertAt), Buffer.from(tags, 'latin1'), page.subarray(head.insertAt)]);
 }
 
-/** For a quoted value. Pure ASCII, so that it reads the same in whatever encoding the page has. */
+/** Escapes a quoted attribute value to ASCII, so that it is right in any encoding of the page. */
 export function escapeAttribute(text: string): string {
   let escaped = '';
   for (const character of text) {
@@ -54,7 +54,7 @@ function isUtf16(page: Buffer): boolean {
   return page.length >= 2 && ((page[0] === 0xff && page[1] === 0xfe) || (page[0] === 0xfe && page[1] === 0xff));
 }
 
-/** `html`: the document as latin1 text, one character a byte. */
+/** `html` is the document as latin1 text, one character per byte. */
 function readHead(html: string): HtmlHead {
   const text = html.slice(0, HEAD_CHARS_MAX);
   const metas = new Set<string>();
@@ -62,13 +62,13 @@ function readHead(html: string): HtmlHead {
   for (const { name, attributes, end } of markupOf(text, insertAt)) {
     if (name === '/head' || !(name.startsWith('/') || HEAD_ELEMENTS.has(name))) break;
     const declaresEncoding = name === 'meta' && readMeta(attributes, metas);
-    // Tags before the doctype would put the page into quirks mode.
+    // Tags before the doctype would switch the page to quirks mode.
     if (declaresEncoding || name === '!doctype' || name === 'html' || name === 'head') insertAt = end;
   }
   return { metas, insertAt };
 }
 
-/** Tags and doctypes in order; comments and the content of text elements are left out. */
+/** Yields tags and doctypes in order; comments and the content of text elements are skipped. */
 function* markupOf(text: string, from: number): Generator<Markup> {
   for (let at = text.indexOf('<', from); at !== -1; at = text.indexOf('<', at)) {
     const skipped = skipMarkup(text, at);
@@ -78,7 +78,7 @@ function* markupOf(text: string, from: number): Generator<Markup> {
     } else if (/[a-z/]/i.test(text.charAt(at + 1))) {
       TAG.lastIndex = at;
       const tag = TAG.exec(text);
-      // A tag that never ends: trying again behind it would make the search quadratic.
+      // The tag never ends. Searching on behind it would make the search quadratic.
       if (!tag) return;
       const [whole, slash = '', rawName = '', attributes = ''] = tag;
       const name = `${slash}${rawName.toLowerCase()}`;
@@ -105,7 +105,7 @@ function afterText(text: string, from: number, name: string): number {
   return end.exec(text)?.index ?? text.length;
 }
 
-/** Notes what a meta element says; answers whether it declares the encoding. */
+/** Records a meta element and returns whether it declares the encoding. */
 function readMeta(attributes: string, metas: Set<string>): boolean {
   let declaresEncoding = false;
   for (const [, name = '', double, single, bare] of attributes.matchAll(ATTRIBUTE)) {

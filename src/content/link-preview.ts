@@ -1,15 +1,15 @@
-/** The tags by which chats and social networks show a card for a link: from the artifact's social fields, where the page has none of its own. */
+/** The meta tags from which chats and social networks make a link preview. They come from the artifact's social fields where the page has none. */
 import { escapeAttribute, withTags } from './html-head.ts';
 import type { SocialFields } from './sites.ts';
 
 export interface CardSource {
   readonly name: string;
   readonly social: SocialFields;
-  /** Absolute address of the page. */
+  /** Absolute URL of the page. */
   readonly url: string;
 }
 
-/** The page with its tags, or the very same bytes where there is nothing to add. */
+/** The page with the tags, or the same object where nothing is added. */
 export function withLinkPreview(page: Buffer, card: CardSource): Buffer {
   const { title, description, imageUrl } = card.social;
   if (title === null && description === null && imageUrl === null) return page;

@@ -1,12 +1,12 @@
-/** The comment overlay: which pages get its script, and what the script is told of the page. Source: spec.md "Comment settings" (overlayEnabled). */
-import { type CommentSettings, DEFAULT_COMMENT_SETTINGS, guestsMay } from '../../actors/comment-rules.ts';
-import type { ArtifactId, VersionId } from '../../protocol/ids.ts';
-import type { IdentityMode } from '../../protocol/schemas/comment.ts';
+/** The comment overlay: the pages that get its script, and the settings that the script gets. Source: spec.md "Comment settings" (overlayEnabled). */
+import { type CommentSettings, DEFAULT_COMMENT_SETTINGS, guestsMay } from '../../actors/comments/comment-rules.ts';
+import type { ArtifactId, VersionId } from '../../protocol/core/ids.ts';
+import type { IdentityMode } from '../../protocol/data/comment-settings.ts';
 import { escapeAttribute, withTags } from './html-head.ts';
 
 const OVERLAY_PATH = '/_easel/overlay.js';
 
-/** What the overlay has to know before it asks anybody. */
+/** Settings that the overlay needs before its first request. */
 export interface OverlayOptions {
   readonly identity: IdentityMode;
   readonly replies: boolean;
@@ -16,20 +16,20 @@ export interface OverlayOptions {
 export interface OverlayPage {
   readonly artifactId: ArtifactId;
   readonly versionId: VersionId;
-  /** Path of the file: what its comments are about, whatever address it was opened by. */
+  /** Path of the file, which its comments refer to, whatever URL it was opened by. */
   readonly path: string;
 }
 
-/** `stored`: the comment settings as they are kept, null where nobody has changed them. Null where the page is to stay as it is. */
-export function overlayOf(stored: Partial<CommentSettings> | null): OverlayOptions | null {
+/** `stored`: the stored comment settings, null where they were never changed. `guestsByFolder`: what the folder says of guests. Returns null where the page gets no overlay. */
+export function overlayOf(stored: Partial<CommentSettings> | null, guestsByFolder: boolean): OverlayOptions | null {
   const settings = { ...DEFAULT_COMMENT_SETTINGS, ...stored };
   if (!settings.enabled || !settings.overlayEnabled) return null;
-  return { identity: settings.identityMode, replies: settings.allowReplies, guests: guestsMay(settings) };
+  return { identity: settings.identityMode, replies: settings.allowReplies, guests: guestsMay(settings, guestsByFolder) };
 }
 
 /**
- * The page with the script of the overlay, or the very same bytes where it cannot have it. It stands before what the page says itself, so that
- * a policy in a meta element of the page does not keep it from being loaded.
+ * The page with the overlay's script, or the same object where it cannot have one. The script stands first in the head, so that a policy in a
+ * meta element of the page does not block it.
  */
 export function withOverlay(html: Buffer, page: OverlayPage, { identity, replies, guests }: OverlayOptions): Buffer {
   const told = Object.entries({ artifact: page.artifactId, version: page.versionId, page: page.path, identity, replies, guests });

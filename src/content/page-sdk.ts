@@ -1,15 +1,14 @@
-/** The SDK of published pages as it is served: the built script, completed with whose data is meant. */
+/** Serves the page SDK: the built script, completed with the artifact whose data it uses. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { ArtifactId } from '../../protocol/ids.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 
 export type SdkFile = 'sdk.js' | 'sdk.mjs' | 'sdk.d.ts' | 'sdk-doc.mjs' | 'sdk-yjs.mjs' | 'overlay.js';
 
 export interface SdkSite {
-  /** Empty where the page itself says it. */
+  /** Empty where the page names it. */
   readonly artifactId: ArtifactId | '';
-  /** Of the API; empty for the page's own origin. */
+  /** Base URL of the API; empty for the page's own origin. */
   readonly baseUrl: string;
 }
 
@@ -27,12 +26,12 @@ export function isSdkFile(name: string): name is SdkFile {
 }
 
 export class PageSdk {
-  /** A function of the site that answers `easel`. */
+  /** A script that defines a function which returns `easel`. */
   readonly #core: string;
-  /** The same for every page. */
+  /** Identical for every page. */
   readonly #files: Readonly<Record<Exclude<SdkFile, 'sdk.js' | 'sdk.mjs'>, string>>;
 
-  /** `folder`: where the build has put it. */
+  /** `folder`: where the build has written the script. */
   constructor(folder: string) {
     const read = (file: string) => readFileSync(join(folder, file), 'utf8');
     this.#core = read('sdk.core.js');
@@ -60,9 +59,4 @@ export class PageSdk {
         return file satisfies never;
     }
   }
-}
-
-/** Beside this program's bundle. */
-export function sdkBesideProgram(): string {
-  return fileURLToPath(new URL('./page', import.meta.url));
 }

@@ -1,11 +1,15 @@
-/** The few pages that the content origin shows in its own name. */
+/** The content origin's own pages. */
+import { TOKENS_STYLE } from '../edge/tokens.ts';
 import type { ContentReply } from './types.ts';
 
+/** On the colours of all our pages, which have enough contrast in both themes. */
 const STYLE =
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:18vh auto 0;padding:0 1.5rem;color:#222;background:#fafafa}' +
-  'h1{font-size:1.5rem}input,button{font:inherit;padding:.5rem .75rem;border:1px solid #999;border-radius:.375rem}' +
-  'button{background:#222;color:#fff;border-color:#222}.wrong{color:#b00020}' +
-  '@media(prefers-color-scheme:dark){body{color:#eee;background:#161616}input{background:#222;color:#eee}}';
+  TOKENS_STYLE +
+  'body{font:1rem/1.5 var(--sans);max-width:34rem;margin:18vh auto 0;padding:0 1.5rem;color:var(--ink);background:var(--paper)}' +
+  'h1{font-size:1.5rem;line-height:1.25}a{color:var(--accent)}' +
+  'input,button{font:inherit;min-height:var(--target);padding:.5rem .75rem;border:1px solid var(--edge);border-radius:var(--round-m)}' +
+  'input{max-width:100%;box-sizing:border-box;color:var(--ink);background:var(--card)}' +
+  'button{font-weight:600;color:var(--on-accent);background:var(--accent);border-color:var(--accent)}.wrong{color:var(--bad)}';
 
 type Headers = readonly (readonly [string, string])[];
 
@@ -26,11 +30,12 @@ function page(status: number, title: string, body: string, headers: Headers = []
   };
 }
 
-/** One and the same for what does not exist, is private, is in the trash, or whose preview link has ended: nobody learns which. */
+/** One page for all that is missing, private, in the trash, or behind an expired preview link, so that nobody can tell which. */
 export const NO_PAGE = page(
   404,
   'There is no page here',
   '<p>The address may be mistyped, the page may be private or deleted, or its preview link may have ended.</p>' +
+    '<p><a href="/_easel/view">Sign in to see it</a>, if it is yours or somebody has shared it with you.</p>' +
     '<p>If somebody sent you this address, ask them to make the page public or to send a new preview link.</p>',
 );
 
@@ -54,11 +59,27 @@ export const UNAVAILABLE = page(
   [['Retry-After', '5']],
 );
 
+/** `again`: the address that begins anew. */
+export function notEntered(again: string): ContentReply {
+  return page(
+    400,
+    'You are not signed in here yet',
+    '<p>The way here works once, for half a minute, and only in the browser that asked for it. This site must be allowed to keep cookies.</p>' +
+      `<p><a href="${escapeHtml(again)}">Try again</a></p>`,
+  );
+}
+
+export function tooManyEntries(retryAfterS: number): ContentReply {
+  return page(429, 'Too many attempts', '<p>Too many people have come from your network at once. Try again in a minute.</p>', [
+    ['Retry-After', String(Math.ceil(retryAfterS))],
+  ]);
+}
+
 export function methodNotAllowed(allow: string): ContentReply {
   return page(405, 'This method is not allowed here', `<p>This address takes ${allow}.</p>`, [['Allow', allow]]);
 }
 
-/** `target`: the path and query to go on to. */
+/** `target`: the path and query to redirect to. */
 export function passwordForm(target: string, state: 'ask' | 'wrong' | { readonly retryAfterS: number }): ContentReply {
   const notes =
     typeof state === 'object' ? `Too many attempts. Try again in ${Math.ceil(state.retryAfterS / 60)} min.` : 'That was not the password.';
@@ -67,7 +88,8 @@ export function passwordForm(target: string, state: 'ask' | 'wrong' | { readonly
     '<p>Its owner has set a password.</p>' +
     `${note}<form method="post" action="/_easel/unlock"><input type="hidden" name="to" value="${escapeHtml(target)}">` +
     '<label>Password <input type="password" name="password" required autofocus autocomplete="current-password"></label> ' +
-    '<button>Open</button></form>';
+    '<button>Open</button></form>' +
+    `<p>Is it yours, or shared with you? <a href="/_easel/view?${escapeHtml(String(new URLSearchParams({ to: target })))}">Sign in</a></p>`;
   const title = 'This page is protected';
   if (typeof state === 'object') return page(429, title, form, [['Retry-After', String(state.retryAfterS)]]);
   return page(401, title, form, [['WWW-Authenticate', 'Form realm="page password"']]);

@@ -1,11 +1,13 @@
-/** The content origin: what `{slug}.{contentHost}` answers. Reads no cookie and no token of the API. */
+/** The content origin: serves `{slug}.{contentHost}` and reads no cookie or token of the API. */
 import { createHash } from 'node:crypto';
-import type { Pass } from '../../actors/access.ts';
-import type { Log } from '../../actors/ports.ts';
-import type { ArtifactId, PreviewLinkId, VersionId } from '../../protocol/ids.ts';
-import { type Config, pageUrl } from '../config.ts';
+import { type ArtifactHead, decide, type Principal } from '../../actors/access/access.ts';
+import type { Log } from '../../actors/runtime/ports.ts';
+import type { ArtifactId, PreviewLinkId, VersionId } from '../../protocol/core/ids.ts';
 import { chain } from '../edge/chain.ts';
-import type { ServiceDeps } from '../services/deps.ts';
+import { NO_CALLER, type PageCaller } from '../edge/page-caller.ts';
+import { BEGIN_PATH, ENTER_PATH, type PageSignIns } from '../edge/page-entry.ts';
+import type { LimiterDeps, ServiceDeps } from '../features/deps.ts';
+import { type Config, pageUrl } from '../platform/config.ts';
 import { Encodings } from './encodings.ts';
 import { FileReplies } from './file-replies.ts';
 import { Grants } from './grants.ts';
@@ -13,20 +15,58 @@ import { HotFiles } from './hot-files.ts';
 import { withLinkPreview } from './link-preview.ts';
 import { withOverlay } from './overlay.ts';
 import { isSdkFile, type PageSdk, SDK_MIMES, type SdkFile } from './page-sdk.ts';
+import { isPageView } from './page-view.ts';
 import { BAD_PATH, methodNotAllowed, NO_FILE, NO_PAGE, passwordForm, UNAVAILABLE } from './pages.ts';
 import { resolvePath } from './paths.ts';
 import { isDigestOf, type PreviewLink, type ServedFile, type Site, type SiteFile, Sites, type SiteVersion } from './sites.ts';
 import type { ContentReply, ContentRequest } from './types.ts';
 import { Unlock } from './unlock.ts';
+import { Viewers } from './viewers.ts';
+import { isScript, ownWorker, WORKER_ENDS } from './worker-scripts.ts';
 
-/** Which version a visitor sees, if any. `locked`: the password is wanted first. */
-type Viewing = { readonly versionId: VersionId; readonly audience: 'public' | 'private' } | 'hidden' | 'locked';
+/** The version that a visitor sees, if any. `locked`: the visitor must enter the password first. */
+type Viewing = Seen | 'hidden' | 'locked';
 
-/** Ours on every page's origin: nothing published under it is reachable. The SDK is at `/_easel/sdk.js`, and at `/sdk.js` where the page has no file of that name. */
+interface Seen {
+  readonly versionId: VersionId;
+  readonly audience: 'public' | 'private';
+  /** By a preview link. */
+  readonly isPreview: boolean;
+}
+
+/** Reserved on every page's origin, so published files below it are not reachable. The SDK is at `/_easel/sdk.js`, and at `/sdk.js` where the page has no such file. */
 const RESERVED_PREFIX = '/_easel/';
 const UNLOCK_PATH = '/_easel/unlock';
-/** Also ours: `?_preview={secret}` enters a preview, an empty one leaves it. */
+/** A reserved parameter: `?_preview={secret}` enters a preview, an empty one leaves it. */
 const PREVIEW_PARAMETER = '_preview=';
+
+interface Heads {
+  get(id: ArtifactId): ArtifactHead | Promise<ArtifactHead | null>;
+}
+
+export interface ContentDeps extends ServiceDeps {
+  readonly limiters: Pick<LimiterDeps['limiters'], 'memory'>;
+  readonly pageSdk: PageSdk;
+  readonly heads: Heads;
+  readonly signIns: PageSignIns;
+  /** Who was let in to a page by what is shared with them. */
+  readonly receipts: { note(head: ArtifactHead, principal: Principal): void };
+  /** How often pages are opened. */
+  readonly views: { note(artifactId: ArtifactId, view: ContentRequest): void };
+}
+
+export interface PicturedPage {
+  readonly slug: string;
+  readonly artifactId: ArtifactId;
+  readonly versionId: VersionId;
+}
+
+export interface PicturedFile {
+  /** As in `ContentRequest`. */
+  readonly path: string;
+  readonly query: string;
+  readonly accept: string;
+}
 
 export class ContentServer {
   readonly #config: Config;
@@ -37,11 +77,15 @@ export class ContentServer {
   readonly #files: FileReplies;
   readonly #grants: Grants;
   readonly #unlock: Unlock;
+  readonly #viewers: Viewers;
+  readonly #heads: Heads;
+  readonly #receipts: ContentDeps['receipts'];
+  readonly #views: ContentDeps['views'];
   readonly #clock: ServiceDeps['clock'];
   readonly #sdk: PageSdk;
   readonly #sdkFiles = new WeakMap<Site, Map<SdkFile, ServedFile>>();
 
-  constructor(deps: ServiceDeps & { readonly pageSdk: PageSdk }) {
+  constructor(deps: ContentDeps) {
     this.#config = deps.config;
     this.#log = deps.log;
     this.#clock = deps.clock;
@@ -52,9 +96,13 @@ export class ContentServer {
     this.#files = new FileReplies({ hot: this.#hot, encodings: this.#encodings, log: deps.log });
     this.#grants = new Grants(deps);
     this.#unlock = new Unlock({ grants: this.#grants, clock: deps.clock });
+    this.#viewers = new Viewers({ config: deps.config, signIns: deps.signIns, limiter: deps.limiters.memory });
+    this.#heads = deps.heads;
+    this.#receipts = deps.receipts;
+    this.#views = deps.views;
   }
 
-  /** Never throws or rejects: what fails is logged and answered with 503. */
+  /** Never throws or rejects; failures are logged and answered with 503. */
   handle(request: ContentRequest): ContentReply | Promise<ContentReply> {
     try {
       const reply = this.#answer(request);
@@ -64,11 +112,32 @@ export class ContentServer {
     }
   }
 
-  /** What the cookies that a browser sends to the page's own host open beside its files: data, collaboration, comments. */
-  pass(slug: string, artifactId: ArtifactId, cookies: string): Pass | null | Promise<Pass | null> {
-    return chain(this.#sites.bySlug(slug), (site) => {
-      if (site === null || site.artifactId !== artifactId) return null;
-      return chain(this.#openUntil(site, cookies), (expiresAtMs) => (expiresAtMs === null ? null : { artifactId, expiresAtMs }));
+  /** Who calls for data, collaboration and comments, by the cookies of the page's own host. */
+  caller(slug: string, artifactId: ArtifactId, cookies: string): PageCaller | Promise<PageCaller> {
+    return chain(this.#sites.bySlug(slug), (site) =>
+      site === null || site.artifactId !== artifactId ? NO_CALLER : this.#callerOn(site, cookies),
+    );
+  }
+
+  /** Who sees this page, for as long as an answer is on its way. */
+  visitor(slug: string, cookies: string) {
+    return chain(this.#sites.bySlug(slug.toLowerCase()), (site) => {
+      if (site === null) return null;
+      const { artifactId } = site;
+      return chain(this.#callerOn(site, cookies), (caller) => ({ artifactId, ...caller }));
+    });
+  }
+
+  #callerOn(site: Site, cookies: string): PageCaller | Promise<PageCaller> {
+    if (cookies === '') return NO_CALLER;
+    const { artifactId } = site;
+    return chain(this.#viewers.find(artifactId, cookies), (viewer) => {
+      // Nobody needs a pass to a public page, and what is open would end with it.
+      if (site.visibility === 'public') return viewer === null ? NO_CALLER : { viewer, pass: null };
+      return chain(this.#openUntil(site, cookies), (expiresAtMs) => ({
+        viewer,
+        pass: expiresAtMs === null ? null : { artifactId, expiresAtMs },
+      }));
     });
   }
 
@@ -80,12 +149,26 @@ export class ContentServer {
     });
   }
 
-  /** Settles when every precompressed form that was asked for is there. */
+  /**
+   * A file of one version as a visitor gets it, for the picture that the service makes of a page. Nothing is decided here: whoever is shown the
+   * picture may see the artifact.
+   */
+  pictured({ slug, artifactId, versionId }: PicturedPage, file: PicturedFile): ContentReply | Promise<ContentReply> {
+    const header = (name: string) => (name === 'accept' ? file.accept : '');
+    const request = { method: 'GET', slug, path: file.path, query: file.query, address: '', header };
+    return chain(this.#sites.bySlug(slug), (site) =>
+      site === null || site.artifactId !== artifactId
+        ? NO_PAGE
+        : this.#show(site, request, { versionId, audience: 'private', isPreview: true }),
+    );
+  }
+
+  /** Settles when all queued precompressed forms are made. */
   encodingsIdle(): Promise<void> {
     return this.#encodings.idle();
   }
 
-  /** Ends the work in the background; call before the database closes. */
+  /** Stops the background work; call it before the database closes. */
   close(): Promise<void> {
     return this.#encodings.close();
   }
@@ -100,8 +183,12 @@ export class ContentServer {
     if (!submits && request.method !== 'GET' && request.method !== 'HEAD') {
       return methodNotAllowed(request.path === UNLOCK_PATH ? 'GET, HEAD, POST' : 'GET, HEAD');
     }
+    if (!submits && request.header('service-worker') !== '') return this.#worker(request);
+    const isEntry = request.method === 'GET' && request.path === ENTER_PATH;
+    if (request.method === 'GET' && request.path === BEGIN_PATH) return this.#viewers.begin(request);
     return chain(this.#sites.bySlug(request.slug.toLowerCase()), (site) => {
-      if (site === null) return NO_PAGE;
+      if (isEntry) return this.#viewers.enter(request, site?.artifactId ?? null);
+      if (site === null) return submits ? NO_PAGE : this.#viewers.noPage(request);
       if (submits) return this.#unlock.submit(site, request, this.#isSecure());
       if (request.query.includes(PREVIEW_PARAMETER)) {
         const parameters = request.query.split('&');
@@ -109,28 +196,44 @@ export class ContentServer {
         const secret = parameters[at]?.slice(PREVIEW_PARAMETER.length);
         if (secret !== undefined) return this.#enterPreview(site, request, secret, parameters.toSpliced(at, 1).join('&'));
       }
-      return chain(this.#viewing(site, request.header('cookie')), (viewing) => this.#show(site, request, viewing));
+      return chain(this.#viewing(site, request), (viewing) => this.#show(site, request, viewing));
     });
   }
 
-  #viewing(site: Site, cookies: string): Viewing | Promise<Viewing> {
+  #viewing(site: Site, request: ContentRequest): Viewing | Promise<Viewing> {
+    const cookies = request.header('cookie');
     if (cookies === '') return this.#viewingWithout(site, false);
     return chain(this.#previewed(site, cookies), (link): Viewing | Promise<Viewing> => {
-      if (link !== null) return { versionId: link.versionId, audience: 'private' };
-      if (site.visibility !== 'password') return this.#viewingWithout(site, false);
-      return chain(this.#unlock.until(site, cookies, this.#isSecure()), (until) => this.#viewingWithout(site, until !== null));
+      if (link !== null) return { versionId: link.versionId, audience: 'private', isPreview: true };
+      if (site.visibility === 'public') return this.#viewingWithout(site, false);
+      return chain(this.#isOpenTo(site, request), (isOpen) => {
+        if (isOpen || site.visibility !== 'password') return this.#viewingWithout(site, isOpen);
+        return chain(this.#unlock.until(site, cookies, this.#isSecure()), (until) => this.#viewingWithout(site, until !== null));
+      });
     });
   }
 
-  #viewingWithout(site: Site, unlocked: boolean): Viewing {
-    if (site.liveVersionId === null) return 'hidden';
-    if (site.visibility === 'public') return { versionId: site.liveVersionId, audience: 'public' };
-    // Workspace pages stay hidden until visitors can sign in on the content origin.
-    if (site.visibility !== 'password') return 'hidden';
-    return unlocked ? { versionId: site.liveVersionId, audience: 'private' } : 'locked';
+  /** Whether somebody is signed in here who may see the page. */
+  #isOpenTo({ artifactId, slug }: Site, request: ContentRequest): boolean | Promise<boolean> {
+    return chain(this.#viewers.of(artifactId, slug, request), (viewer) => {
+      if (viewer === null) return false;
+      return chain<ArtifactHead | null, boolean>(this.#heads.get(artifactId), (head) => {
+        if (head === null || decide(head, viewer, 'data:read', null) !== 'allowed') return false;
+        this.#receipts.note(head, viewer);
+        return true;
+      });
+    });
   }
 
-  /** The link that the visitor has entered by, as long as it lasts. */
+  /** `unlocked`: by the password, or by who is signed in. */
+  #viewingWithout(site: Site, unlocked: boolean): Viewing {
+    if (site.liveVersionId === null) return 'hidden';
+    if (site.visibility === 'public') return { versionId: site.liveVersionId, audience: 'public', isPreview: false };
+    if (unlocked) return { versionId: site.liveVersionId, audience: 'private', isPreview: false };
+    return site.visibility === 'password' ? 'locked' : 'hidden';
+  }
+
+  /** The preview link that the visitor entered by, while it is valid. */
   #previewed(site: Site, cookies: string): PreviewLink | null | Promise<PreviewLink | null> {
     return chain(this.#grants.read('preview', cookies, this.#isSecure()), (grant) =>
       grant === null ? null : chain(this.#sites.previewLink(site, grant.subject as PreviewLinkId), (link) => this.#lasting(link)),
@@ -149,7 +252,7 @@ export class ContentServer {
       link === null
         ? this.#grants.withdraw('preview', this.#isSecure())
         : await this.#grants.issue('preview', link.id, link.expiresAtMs, this.#isSecure());
-    // The secret leaves the address bar, and with it history, bookmarks and referrers.
+    // The redirect removes the secret from the address bar, and so from history, bookmarks and referrers.
     return {
       status: 302,
       headers: [
@@ -163,7 +266,7 @@ export class ContentServer {
   }
 
   #show(site: Site, request: ContentRequest, viewing: Viewing): ContentReply | Promise<ContentReply> {
-    if (viewing === 'hidden') return NO_PAGE;
+    if (viewing === 'hidden') return this.#viewers.noPage(request);
     if (viewing === 'locked') return passwordForm(request.path === UNLOCK_PATH ? '/' : sameOrigin(request.path, request.query), 'ask');
     return chain(this.#sites.version(viewing.versionId), (version) => {
       if (version === null) return NO_PAGE;
@@ -171,11 +274,27 @@ export class ContentServer {
       const name = request.path.slice(isReserved ? RESERVED_PREFIX.length : 1);
       if (isSdkFile(name) && (isReserved || !version.files.has(name))) return this.#serveSdk(site, name, request, viewing.audience);
       if (isReserved) return request.path === UNLOCK_PATH ? redirect(302, '/') : NO_FILE;
-      return this.#resolve(site, version, request, viewing.audience);
+      return this.#resolve(site, version, request, viewing);
     });
   }
 
-  #resolve(site: Site, version: SiteVersion, request: ContentRequest, audience: 'public' | 'private') {
+  /** The script of a service worker that this visitor's browser has, or is about to install. */
+  #worker(request: ContentRequest): ContentReply | Promise<ContentReply> {
+    return chain(this.#sites.bySlug(request.slug.toLowerCase()), (site) => {
+      if (site === null) return WORKER_ENDS;
+      return chain(this.#viewing(site, request), (viewing) => {
+        if (typeof viewing === 'string') return WORKER_ENDS;
+        return chain(this.#sites.version(viewing.versionId), (version) => {
+          const found = version === null ? undefined : resolvePath(version, request.path, request.query, () => false);
+          if (found?.kind !== 'file' || !isScript(found.file.mime) || request.path.startsWith(RESERVED_PREFIX)) return WORKER_ENDS;
+          const { sha256, mime } = found.file;
+          return chain(this.#hot.get(sha256), (script) => ownWorker(script, mime, site.artifactId));
+        });
+      });
+    });
+  }
+
+  #resolve(site: Site, version: SiteVersion, request: ContentRequest, { audience, isPreview }: Seen) {
     const resolution = resolvePath(version, request.path, request.query, () => request.header('accept').includes('text/html'));
     switch (resolution.kind) {
       case 'refused':
@@ -185,20 +304,24 @@ export class ContentServer {
       case 'redirect':
         return redirect(resolution.permanent ? 308 : 302, resolution.location);
       case 'fallback':
-        return chain(this.#tagged(site, version, resolution.file), (page) =>
-          this.#files.reply(page, request, { status: resolution.found ? 200 : 404, audience, immutable: false }),
-        );
       case 'file': {
         const { file } = resolution;
-        const view = { status: 200, audience, immutable: namesDigest(file, request.query) } as const;
-        return chain(this.#tagged(site, version, file), (page) =>
-          this.#files.reply(page, request, { ...view, immutable: view.immutable && page === file }),
+        const status = resolution.kind === 'fallback' && !resolution.found ? 404 : 200;
+        const isImmutable = resolution.kind === 'file' && namesDigest(file, request.query);
+        const reply = chain(this.#tagged(site, version, file), (page) =>
+          this.#files.reply(page, request, { status, audience, immutable: isImmutable && page === file }),
         );
+        return isPreview ? reply : chain(reply, (made) => this.#noted(site, file, request, made));
       }
     }
   }
 
-  /** It names the artifact, so that every page has bytes and an ETag of its own. */
+  #noted({ artifactId }: Site, { mime }: SiteFile, request: ContentRequest, reply: ContentReply): ContentReply {
+    if (isPageView(mime, request, reply.status)) this.#views.note(artifactId, request);
+    return reply;
+  }
+
+  /** The script names the artifact, so its bytes and ETag differ for each page. */
   #serveSdk(site: Site, name: SdkFile, request: ContentRequest, audience: 'public' | 'private') {
     const files = this.#sdkFiles.get(site) ?? new Map<SdkFile, ServedFile>();
     this.#sdkFiles.set(site, files);
@@ -211,7 +334,7 @@ export class ContentServer {
     return this.#files.reply(file, request, { status: 200, audience, immutable: false });
   }
 
-  /** The page with the tags that we add: of link previews to the entry page, of the comment overlay to all. The file itself where there is nothing to add. */
+  /** The page with added tags: link preview tags on the entry page, the comment overlay on all. The file itself where nothing is added. */
   #tagged(site: Site, version: SiteVersion, page: SiteFile): ServedFile | Promise<ServedFile> {
     const { title, description, imageUrl } = site.social;
     const hasCard = page.path === version.entrypoint && (title !== null || description !== null || imageUrl !== null);
@@ -260,12 +383,12 @@ function redirect(status: 302 | 308, location: string): ContentReply {
   };
 }
 
-/** A path that begins with two slashes would be another host to a browser. */
+/** Browsers read a path that begins with two slashes as another host. */
 function sameOrigin(path: string, query: string): string {
   return `/${path.replace(/^[/\\]+/, '')}${query === '' ? '' : `?${query}`}`;
 }
 
-/** Whether the address says which bytes it means: `?v=` or a part of the file name is the beginning of the file's own SHA-256 in hex. */
+/** Whether the URL identifies the bytes: `?v=` or a part of the file name is a prefix of the file's SHA-256 in hex. */
 function namesDigest(file: SiteFile, query: string): boolean {
   return query.startsWith('v=') ? isDigestOf(file.sha256, query.slice(2)) : file.digestInName;
 }

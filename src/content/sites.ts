@@ -1,11 +1,11 @@
-/** What is served under a slug: the live artifact that holds it and the files of its versions, read once and kept. */
+/** Cached sites: the live artifact of a slug and the files of its versions. */
 import { LRUCache } from 'lru-cache';
-import type { CommentSettings } from '../../actors/comment-rules.ts';
-import type { ArtifactId, PreviewLinkId, VersionId } from '../../protocol/ids.ts';
-import type { Visibility } from '../../protocol/schemas/artifact.ts';
-import { slugSchema } from '../../protocol/schemas/common.ts';
-import { ReadCache } from '../cache.ts';
-import type { ArtifactNotices } from '../services/notices.ts';
+import type { CommentSettings } from '../../actors/comments/comment-rules.ts';
+import type { Visibility } from '../../protocol/artifacts/artifacts.ts';
+import { slugSchema } from '../../protocol/core/fields.ts';
+import type { ArtifactId, PreviewLinkId, UserId, VersionId, WorkspaceId } from '../../protocol/core/ids.ts';
+import { type Bus, onArtifact } from '../platform/bus.ts';
+import { ReadCache } from '../platform/cache.ts';
 import type { Sql } from '../storage/sql.ts';
 import { type OverlayOptions, overlayOf } from './overlay.ts';
 
@@ -30,27 +30,29 @@ export interface Site {
   readonly passwordHash: string | null;
   readonly social: SocialFields;
   readonly liveVersionId: VersionId | null;
-  /** Of this artifact only. Kept here so that they are forgotten together with the site whenever the artifact changes. */
+  /** Versions of this artifact. They are cached here, so that a change of the artifact drops them together with the site. */
   readonly previewLinks: LRUCache<PreviewLinkId, PreviewLink>;
-  /** What the comment overlay is told; null where pages are served without it. */
+  /** Whose folder the artifact is in; both null where it is in none. */
+  readonly folder: { readonly workspaceId: WorkspaceId | null; readonly ownerId: UserId | null };
+  /** The settings of the comment overlay; null where pages have none. */
   readonly overlay: OverlayOptions | null;
-  /** Pages with the tags that we add, by version and path; the file itself where the page stays as it is. */
+  /** Pages with added tags, by version and path; the file itself where nothing is added. */
   readonly taggedPages: LRUCache<string, ServedFile>;
 }
 
-/** A content with its media type. */
+/** A file's bytes with their media type. */
 export interface ServedFile {
   /** Lowercase hex. */
   readonly sha256: string;
   readonly mime: string;
-  /** For what is not in the object store: makes the bytes anew when they have left memory. */
+  /** Makes the bytes again after they have left memory, where they are not in the object store. */
   readonly make?: () => Promise<Buffer>;
 }
 
 export interface SiteFile extends ServedFile {
   /** NFC, relative, without dot segments. */
   readonly path: string;
-  /** A part of the file name is the beginning of the digest, so that the path can never mean other bytes. */
+  /** A part of the file name is a prefix of the digest, so the path never refers to other bytes. */
   readonly digestInName: boolean;
 }
 
@@ -60,11 +62,11 @@ export interface SiteVersion {
   readonly files: ReadonlyMap<string, SiteFile>;
 }
 
-// A site is under 1 KB, a version up to 1000 files of some 200 bytes: at worst 55 MB together.
+// A site takes under 1 KB, a version up to 1000 entries of some 200 bytes: at most 55 MB together.
 const SITES_MAX = 2000;
 const VERSIONS_MAX = 256;
 const PREVIEW_LINKS_MAX = 32;
-// The entries of the live version and of those behind preview links, and with the overlay whatever pages are looked at. Their bytes are elsewhere.
+// Entry pages of the live version and of previews, and with the overlay every visited page. Their bytes are cached elsewhere.
 const TAGGED_PAGES_MAX = 64;
 
 interface SiteRow {
@@ -78,6 +80,9 @@ interface SiteRow {
   social_image_url: string | null;
   live_version_id: VersionId | null;
   comment_config: Partial<CommentSettings> | null;
+  folder_workspace_id: WorkspaceId | null;
+  folder_owner_id: UserId | null;
+  folder_guests: boolean | null;
 }
 
 export class Sites {
@@ -85,31 +90,38 @@ export class Sites {
   readonly #bySlug: ReadCache<string, Site>;
   readonly #versions: ReadCache<VersionId, SiteVersion>;
 
-  constructor(deps: { readonly sql: Sql; readonly notices: ArtifactNotices }) {
+  constructor(deps: { readonly sql: Sql; readonly bus: Bus }) {
     this.#sql = deps.sql;
     this.#bySlug = new ReadCache({ entriesMax: SITES_MAX, load: (slug) => this.#readSite(slug) });
     this.#versions = new ReadCache({ entriesMax: VERSIONS_MAX, load: (id) => this.#readVersion(id) });
-    deps.notices.on((notice) => {
-      for (const slug of notice.slugs) this.#bySlug.invalidate(slug);
+    deps.bus.cache('sites', {
+      ...onArtifact(({ slugs }) => {
+        for (const slug of slugs) this.#bySlug.invalidate(slug);
+      }),
+      // The comment settings follow the folder.
+      'folder.changed': ({ workspaceId, ownerId }) =>
+        this.#bySlug.invalidateWhere(({ folder }) =>
+          workspaceId === null ? folder.ownerId !== null && folder.ownerId === ownerId : folder.workspaceId === workspaceId,
+        ),
     });
   }
 
-  /** The artifact that holds a slug (in lower case) and is not in the trash. */
+  /** The artifact with this slug (in lowercase) that is not in the trash. */
   bySlug(slug: string): Site | null | Promise<Site | null> {
     return this.#bySlug.get(slug);
   }
 
-  /** A version never changes, so that it is kept without being told. */
+  /** A version never changes, so its cache entry needs no invalidation. */
   version(id: VersionId): SiteVersion | null | Promise<SiteVersion | null> {
     return this.#versions.get(id);
   }
 
-  /** A link of this site by its id; expired ones included. */
+  /** A preview link of this site by its id, including expired ones. */
   previewLink(site: Site, id: PreviewLinkId): PreviewLink | null | Promise<PreviewLink | null> {
     return site.previewLinks.get(id) ?? this.#readPreviewLink(site, id);
   }
 
-  /** A link of this site by the digest of its secret; expired ones included. */
+  /** A preview link of this site by the digest of its secret, including expired ones. */
   async previewLinkBySecret(site: Site, secretSha256: Buffer): Promise<PreviewLink | null> {
     const [row] = await this.#sql<PreviewLink[]>`
       select id, version_id as "versionId", expires_at_ms as "expiresAtMs"
@@ -122,18 +134,19 @@ export class Sites {
       select id, version_id as "versionId", expires_at_ms as "expiresAtMs"
       from preview_link where id = ${id} and artifact_id = ${site.artifactId}`;
     if (!row) return null;
-    // A deletion meanwhile has dropped the site, and this memory with it.
+    // A deletion meanwhile has dropped the site together with this cache.
     site.previewLinks.set(id, row);
     return row;
   }
 
   async #readSite(slug: string): Promise<Site | null> {
-    // What no artifact can be called need not be asked for.
+    // No artifact can have such a slug, so no query is needed.
     if (!slugSchema.safeParse(slug).success) return null;
     const [row] = await this.#sql<SiteRow[]>`
       select a.id, a.slug, a.name, a.visibility, a.password_hash, a.social_title, a.social_description, a.social_image_url,
-        a.live_version_id, c.config as comment_config
-      from artifact a left join comment_config c on c.artifact_id = a.id
+        a.live_version_id, c.config as comment_config, f.workspace_id as folder_workspace_id, f.owner_id as folder_owner_id,
+        case when f.id is not null then folder_guests(f.id) end as folder_guests
+      from artifact a left join comment_config c on c.artifact_id = a.id left join folder f on f.id = a.folder_id
       where a.slug = ${slug} and a.deleted_at_ms is null`;
     if (!row) return null;
     return {
@@ -145,7 +158,8 @@ export class Sites {
       social: { title: row.social_title, description: row.social_description, imageUrl: row.social_image_url },
       liveVersionId: row.live_version_id,
       previewLinks: new LRUCache({ max: PREVIEW_LINKS_MAX }),
-      overlay: overlayOf(row.comment_config),
+      folder: { workspaceId: row.folder_workspace_id, ownerId: row.folder_owner_id },
+      overlay: overlayOf(row.comment_config, row.folder_guests ?? false),
       taggedPages: new LRUCache({ max: TAGGED_PAGES_MAX }),
     };
   }
@@ -163,10 +177,10 @@ export class Sites {
   }
 }
 
-/** Source: 32 bits, which no name holds by chance. */
+/** 32 bits, which a file name does not contain by chance. */
 const DIGEST_CHARS_MIN = 8;
 
-/** Whether `text` is the beginning of this digest, and long enough to mean it. */
+/** Whether `text` is a prefix of this digest that is too long to be one by chance. */
 export function isDigestOf(sha256: string, text: string): boolean {
   return text.length >= DIGEST_CHARS_MIN && sha256.startsWith(text);
 }

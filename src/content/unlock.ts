@@ -1,20 +1,21 @@
-/** Password pages: checks what a visitor enters, slowly enough for guessing to be hopeless. */
+/** Password pages: checks the password that a visitor enters, and limits the attempts so that guessing is hopeless. */
 import { createHash } from 'node:crypto';
 import { verify } from '@node-rs/argon2';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../actors/ports.ts';
+import type { Clock } from '../../actors/runtime/ports.ts';
+import { networkOf } from '../edge/address.ts';
 import { chain } from '../edge/chain.ts';
 import type { Grants } from './grants.ts';
 import { NO_PAGE, passwordForm } from './pages.ts';
 import type { Site } from './sites.ts';
 import type { ContentReply, ContentRequest } from './types.ts';
 
-/** An address may try an artifact's password this often in a window; then 429. */
+/** Attempts on an artifact's password that one address has in a window; then 429. */
 const ATTEMPTS_MAX = 10;
 const WINDOW_MS = 15 * 60 * 1000;
-/** Addresses remembered at once; who is forgotten starts anew. */
+/** Addresses kept at once; an evicted one starts with a full quota. */
 const ADDRESSES_MAX = 50_000;
-/** One check takes some 20 MB and 30 ms of a thread; more visitors than this at once are asked to come back. */
+/** One check takes some 20 MB and 30 ms of a thread; more concurrent visitors are asked to retry. */
 const CHECKS_MAX = 8;
 const GRANT_MS = 24 * 60 * 60 * 1000;
 
@@ -34,14 +35,14 @@ export class Unlock {
     this.#clock = deps.clock;
   }
 
-  /** Until when (Unix ms) the request is let in by the password that the site has now; null where it has not entered it. */
+  /** Until when (Unix ms) the request's grant for the site's current password is valid; null where it has none. */
   until(site: Site, cookies: string, secure: boolean): number | null | Promise<number | null> {
     return chain(this.#grants.read('unlock', cookies, secure), (grant) =>
       grant !== null && grant.subject === subjectOf(site) ? grant.expiresAtMs : null,
     );
   }
 
-  /** Answers the form: on to where the visitor came from, or the form again. */
+  /** Answers the form: redirects to where the visitor came from, or shows the form again. */
   async submit(site: Site, request: ContentRequest, secure: boolean): Promise<ContentReply> {
     if (site.visibility !== 'password' || site.passwordHash === null) return NO_PAGE;
     const form = new URLSearchParams(Buffer.from((await request.body?.()) ?? new Uint8Array()).toString('utf8'));
@@ -63,7 +64,7 @@ export class Unlock {
     };
   }
 
-  /** Counts an attempt before it is checked, so that many at once cannot slip through. Seconds to wait; 0: go on. */
+  /** Counts an attempt before it is checked, so that concurrent ones cannot exceed the limit. Returns the seconds to wait, 0 for none. */
   #spend(key: string): number {
     if (this.#checks >= CHECKS_MAX) return 1;
     const nowMs = this.#clock.nowMs();
@@ -87,7 +88,7 @@ export class Unlock {
   }
 }
 
-/** Another password makes another subject, so that what was granted before ends with the change. */
+/** The subject of grants includes the password's fingerprint, so a changed password ends earlier grants. */
 function subjectOf(site: Site): string {
   const fingerprint = createHash('sha256')
     .update(site.passwordHash ?? '')
@@ -95,16 +96,7 @@ function subjectOf(site: Site): string {
   return `${site.artifactId} ${fingerprint}`;
 }
 
-/** Only a path of this very origin: `//elsewhere` and `/\elsewhere` are addresses of others to a browser. */
+/** Accepts only a path of this origin; browsers read `//elsewhere` and `/\elsewhere` as other hosts. */
 function localTarget(target: string): string {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(target) ? target : '/';
-}
-
-/** A household has one IPv4 address, or a /64 of IPv6. */
-function networkOf(address: string): string {
-  if (!address.includes(':') || address.includes('.')) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length);
-  return [...groups, ...Array<string>(Math.max(0, missing)).fill('0'), ...(tail ?? '').split(':')].slice(0, 4).join(':');
 }

@@ -1,10 +1,11 @@
-/** What is written to the wire, decided; nothing of it depends on the request any more. */
+/** An answer as it is written to the wire; nothing in it depends on the request any more. */
+import { createHash } from 'node:crypto';
 import type { ReplyStream } from './reply-stream.ts';
 
 export interface Upgrade {
-  /** What uWebSockets hands to the handlers of the socket. */
+  /** uWebSockets passes this to the handlers of the socket. */
   readonly userData: object;
-  /** The client has gone before. */
+  /** Called where the client disconnects before the upgrade. */
   abandoned(): void;
 }
 
@@ -13,30 +14,51 @@ export interface Answer {
   readonly type: string | undefined;
   /** Null where the status has no body. */
   readonly payload: string | Uint8Array | null;
-  /** The body where it is made while it is sent; `payload` is null then. */
+  /** Whether it can be refused for want of room although its call is no read by its method. */
+  readonly changedNothing?: boolean;
+  /** Other answers send the same buffer, which is kept anyway. */
+  readonly isShared?: boolean;
+  /** A body that is produced while it is sent; `payload` is null then. */
   readonly stream?: ReplyStream;
-  /** The connection goes on as a WebSocket: nothing else of the answer is written. */
+  /** The connection becomes a WebSocket, and nothing else of the answer is written. */
   readonly upgrade?: Upgrade;
   readonly etag: string | undefined;
-  /** Further headers, each as `\r\nName: value`, safe to write as they are. */
+  /** Further headers, each as `\r\nName: value`, already escaped. */
   readonly lines: string;
 }
 
-/** On every answer of the API: what it says is never to be guessed into a page. */
+/** On every answer of the API, so that no browser sniffs an answer as HTML. */
 export const NOSNIFF = '\r\nX-Content-Type-Options: nosniff';
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not get into a header
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters must not reach a header
 const UNSAFE = /[\x00-\x08\x0a-\x1f\x7f]/g;
 
-/** A header value without anything that could end the header. Names of files reach headers too. */
+/** A header value without characters that could end the header; names of files reach headers too. */
 export function safeValue(value: string): string {
   return value.replace(UNSAFE, ' ');
 }
 
-export function headerLines(headers: Readonly<Record<string, string>>): string {
+export function headerLines(headers: Readonly<Record<string, string | readonly string[]>>): string {
   let lines = '';
-  for (const [name, value] of Object.entries(headers)) lines += `\r\n${name}: ${safeValue(value)}`;
+  for (const [name, values] of Object.entries(headers)) {
+    for (const value of typeof values === 'string' ? [values] : values) lines += `\r\n${name}: ${safeValue(value)}`;
+  }
   return lines;
+}
+
+/** Identifies content that has no version: 128 bits of its SHA-256, safe within an ETag. */
+export function contentDigest(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('base64url').slice(0, 22);
+}
+
+/** The ETag of content that has no version. Quotes included. */
+export function contentEtag(content: string | Uint8Array): string {
+  return `"${contentDigest(content)}"`;
+}
+
+/** The ETag that the edge gives a JSON answer with this body. */
+export function bodyEtag(body: object): string {
+  return contentEtag(JSON.stringify(body));
 }
 
 /** Whether `If-None-Match` names this ETag. Weak comparison, as RFC 9110 says for GET. */

@@ -1,27 +1,38 @@
-/** Hands requests for a page's own origin to the content server. Nothing of the API is read there, no cookie of it either. */
-import type { Pass } from '../../actors/access.ts';
-import { Failure } from '../../protocol/errors.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
+/** Passes requests for a page's own origin to the content server, which reads no credential or cookie of the API. */
+import { Failure } from '../../protocol/core/errors.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 import { CONTENT_BODY_BYTES_MAX, type ContentReply, type ContentRequest } from '../content/types.ts';
 import { type Answer, headerLines } from './answer.ts';
+import { LARGE_BYTES } from './answers-in-flight.ts';
 import type { BodyIntake } from './body-intake.ts';
 import { chain } from './chain.ts';
 import type { Exchange } from './exchange.ts';
+import type { Admittance } from './open-access.ts';
+import { callerOf, type PageCaller } from './page-caller.ts';
 
-export interface ContentDoor {
-  handle(request: ContentRequest): ContentReply | Promise<ContentReply>;
-  /** What the cookies sent to the host of `slug` open of this artifact, whose page that must be. */
-  pass(slug: string, artifactId: ArtifactId, cookies: string): Pass | null | Promise<Pass | null>;
+/** Who sees a page. */
+export interface Visitor extends PageCaller {
+  readonly artifactId: ArtifactId;
 }
 
-// Replies share their headers, so that the text of them is made once.
+const READS_PAGE = { who: 'artifact', param: 'slug', need: 'data:read', scope: 'data:read' } as const;
+
+export interface ContentDoor {
+  /** The visitor of the page with this slug; null where there is none. */
+  visitor(slug: string, cookies: string): Visitor | null | Promise<Visitor | null>;
+  handle(request: ContentRequest): ContentReply | Promise<ContentReply>;
+  /** Who calls for the data of this artifact, by the cookies sent to the host of `slug`, its page. */
+  caller(slug: string, artifactId: ArtifactId, cookies: string): PageCaller | Promise<PageCaller>;
+}
+
+// Replies share their header objects, so the text of each is made once.
 const texts = new WeakMap<ContentReply['headers'], string>();
 
 export function contentAnswer(content: ContentDoor, bodies: BodyIntake, exchange: Exchange, slug: string): Answer | Promise<Answer> {
   const { method, path, query, headers } = exchange;
   const length = headers.contentLength;
   if (length > CONTENT_BODY_BYTES_MAX) throw new Failure('PAYLOAD_TOO_LARGE');
-  // It must be received from this turn on, whenever the content server asks for it.
+  // The body must be received from this turn on, even if the content server asks for it later.
   const body = length > 0 ? bodies.read(exchange) : undefined;
   const request: ContentRequest = {
     method,
@@ -34,13 +45,20 @@ export function contentAnswer(content: ContentDoor, bodies: BodyIntake, exchange
     header: (name) => headers.get(name),
     ...(body !== undefined && { body: () => body }),
   };
-  return chain(content.handle(request), (reply) => ({
-    status: reply.status,
-    type: undefined,
-    payload: reply.body,
-    etag: undefined,
-    lines: linesOf(reply.headers),
-  }));
+  return chain(content.handle(request), (reply) => {
+    const { status, body: payload } = reply;
+    const answer: Answer = { status, type: undefined, payload, isShared: true, etag: undefined, lines: linesOf(reply.headers) };
+    if ((payload?.length ?? 0) <= LARGE_BYTES) return answer;
+    // A slow reader takes a large file for minutes, and may lose the access meanwhile.
+    return chain(content.visitor(slug, headers.get('cookie')), (visitor) => {
+      exchange.admittance = visitor === null ? undefined : admittanceOf(visitor);
+      return answer;
+    });
+  });
+}
+
+function admittanceOf(visitor: Visitor): Admittance {
+  return { principal: callerOf(visitor), artifactId: visitor.artifactId, access: READS_PAGE, role: 'none', seat: undefined, reads: true };
 }
 
 function linesOf(headers: ContentReply['headers']): string {

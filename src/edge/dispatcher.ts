@@ -1,36 +1,48 @@
-/** Takes every request: by its host and path to the API's pipeline or to the content server, and sees that it is answered. */
-import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
-import type { ArtifactHead } from '../../actors/access.ts';
-import type { Clock, Log } from '../../actors/ports.ts';
-import type { ActorRuntime } from '../../actors/runtime.ts';
-import type { batches } from '../../protocol/endpoints/batch.ts';
-import type { operations } from '../../protocol/endpoints/operations.ts';
-import { Failure } from '../../protocol/errors.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
-import type { EndpointId } from '../../protocol/table.ts';
-import type { Config, Settings } from '../config.ts';
-import type { Metrics, RequestMeter, RuntimeStats } from '../metrics.ts';
+/** Takes every request, passes it by host and path to the API's pipeline or to the content server, and makes sure that it is answered. */
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { ArtifactHead } from '../../actors/access/access.ts';
+import type { Clock, Log } from '../../actors/runtime/ports.ts';
+import type { ActorRuntime } from '../../actors/runtime/runtime.ts';
+import { Failure } from '../../protocol/core/errors.ts';
+import type { operations } from '../../protocol/core/operations.ts';
+import type { batches } from '../../protocol/data/batch.ts';
+import { type EndpointId, endpoints } from '../../protocol/table.ts';
+import type { Config } from '../platform/config.ts';
+import type { DependencyName, DependencyWatch } from '../platform/dependency-watch.ts';
+import type { ConnectionCaps } from '../platform/descriptors.ts';
+import { loopTurns } from '../platform/loop-turns.ts';
+import type { Metrics, RequestMeter, RuntimeStats } from '../platform/metrics.ts';
 import type { Sql } from '../storage/sql.ts';
-import { Admission, type Authenticator, type Heads } from './admission.ts';
+import { unavailableDependency } from '../storage/unavailable.ts';
+import { Admission, type AdmissionDeps, type Authenticator, type Heads, mayChange } from './admission.ts';
 import type { Answer } from './answer.ts';
+import { withRoom } from './answer-room.ts';
+import { AnswersInFlight } from './answers-in-flight.ts';
+import { artifactIdOf } from './artifact-path.ts';
 import { type AtomicHandlers, batchHandlers } from './batch.ts';
 import { BodyIntake } from './body-intake.ts';
 import type { Handlers } from './call.ts';
 import { chain } from './chain.ts';
+import { Connections } from './connections.ts';
 import { type ContentDoor, contentAnswer } from './content-door.ts';
-import { ANY_ORIGIN_LINES, NO_ORIGIN_LINES, preflightAnswer } from './cors.ts';
-import { ClientGone, Exchange } from './exchange.ts';
+import { corsLines, isPreflight, PREFLIGHT_ANSWER } from './cors.ts';
+import { dependencyFailure } from './dependency-failures.ts';
+import { ClientGone, Exchange, type UpgradeOffer } from './exchange.ts';
 import { type FailureExtras, failureAnswer } from './failures.ts';
-import type { Malformation } from './headers.ts';
+import { operationHandlers } from './handlers.ts';
+import { refusalOf } from './headers.ts';
 import { Hosts } from './hosts.ts';
 import { ReplayedFailure } from './idempotency.ts';
-import type { DataLimit } from './limits.ts';
+import type { Limiters } from './limits.ts';
+import type { OpenAccess } from './open-access.ts';
 import { DATA_PREFIX, type Operation, routeTable } from './operation.ts';
-import { operationHandlers } from './operations.ts';
+import { OwnPages } from './own-pages.ts';
+import { PendingCalls } from './pending-calls.ts';
 import { Pipeline, typesOf } from './pipeline.ts';
 import { Readiness } from './readiness.ts';
 import type { Router } from './router.ts';
 import { SocketDoor, type Sockets } from './socket-door.ts';
+import { requireSubjects, type Subjects } from './subjects.ts';
 
 /** pino's logger is one. */
 interface EdgeLog extends Log {
@@ -41,18 +53,28 @@ interface EdgeLog extends Log {
 export type ServiceHandlers = Handlers<Exclude<EndpointId, keyof typeof operations | keyof typeof batches>>;
 
 export interface EdgeDeps {
-  readonly settings: Settings;
-  /** Called once, with the port that was bound. */
-  readonly config: (port: number) => Config;
+  readonly config: Config;
   readonly handlers: ServiceHandlers;
-  /** Those that an atomic batch can hold. */
+  /** The handlers of requests that an atomic batch can hold. */
   readonly atomic: AtomicHandlers;
   readonly tokens: Authenticator;
   readonly heads: Heads;
-  readonly runtime: DataLimit & Pick<ActorRuntime, 'ask'> & { stats(): RuntimeStats };
+  readonly subjects: Subjects;
+  /** Hears of everybody who is let in to an artifact. */
+  readonly receipts?: AdmissionDeps['receipts'];
+  readonly dependencies: Pick<DependencyWatch, 'health'>;
+  /** See `operationHandlers`. */
+  readonly openapi: string;
+  /** Ends what is open when the access of its caller ends. */
+  readonly access: OpenAccess;
+  readonly runtime: Pick<ActorRuntime, 'ask'> & { stats(): RuntimeStats };
+  readonly limiters: Limiters;
   readonly content: ContentDoor;
-  /** What is spoken at the endpoints that are upgraded to WebSockets. */
+  /** The protocols of the endpoints that are upgraded to WebSockets. */
   readonly sockets: Sockets;
+  readonly caps: ConnectionCaps;
+  /** Streams that are open. */
+  readonly streams: () => number;
   readonly sql: Sql;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -64,72 +86,125 @@ interface Progress {
   meter: RequestMeter;
   operation: Operation | undefined;
   allow: string | undefined;
-  /** The connection cannot be trusted to be in step any more. */
+  /** The parser and the client may disagree where the next request begins, so the connection must close. */
   closeAfter: boolean;
 }
 
-const ARTIFACT_OF_PATH = /^\/v1\/data\/(art_[a-z0-9]{24})(?:\/|$)/;
+/**
+ * Requests that are taken in one turn of the event loop, which is less than 50 ms of work. One packet may hold thousands, and the parser only
+ * stops at one whose answer closes the connection.
+ */
+const TAKEN_PER_TURN_MAX = 1000;
 
 export class Dispatcher {
   readonly readiness = new Readiness();
   readonly bodies: BodyIntake;
+  readonly answers: AnswersInFlight;
+  readonly connections: Connections;
   readonly sockets: SocketDoor;
   readonly #deps: EdgeDeps;
   readonly #hosts: Hosts;
   readonly #router: Router<Operation>;
   readonly #admission: Admission;
   readonly #pipeline: Pipeline;
+  readonly #pending: PendingCalls;
   readonly #contentMeter: RequestMeter;
   readonly #unroutedMeter: RequestMeter;
   readonly #logsEach: boolean;
-  /** Requests whose streamed answer has no end of its own. */
+  /** Requests whose streamed answer never ends by itself. */
   readonly #endless = new Set<Exchange>();
   #open = 0;
+  /** Requests taken in this turn of the event loop. */
+  #taken = 0;
   #idleWaiters: (() => void)[] = [];
 
-  constructor(deps: EdgeDeps, config: Config) {
-    const { metrics } = deps;
+  constructor(deps: EdgeDeps) {
+    const { metrics, config } = deps;
     this.#deps = deps;
+    requireSubjects(endpoints, deps.subjects);
     this.#hosts = new Hosts(config.contentHost);
     this.bodies = new BodyIntake(deps.clock);
-    const own = operationHandlers({ baseUrl: config.baseUrl, sql: deps.sql, clock: deps.clock, metrics, readiness: this.readiness });
+    this.#pending = new PendingCalls(deps.clock);
+    deps.access.attend(this.#pending);
+    this.answers = new AnswersInFlight({ clock: deps.clock, refusals: metrics });
+    const own = operationHandlers({ ...deps, baseUrl: config.baseUrl, readiness: this.readiness });
     this.#router = routeTable({ ...own, ...this.#batchHandlers(), ...deps.handlers }, metrics);
-    this.#admission = new Admission({ ...deps, hosts: this.#hosts });
-    this.#pipeline = new Pipeline({ ...deps, admission: this.#admission, bodies: this.bodies, hosts: this.#hosts });
-    this.sockets = new SocketDoor({ ...deps, admission: this.#admission, readiness: this.readiness });
+    this.#admission = new Admission({ ...deps, hosts: this.#hosts, ownPages: new OwnPages(config.baseUrl) });
+    const { caps, streams, clock } = deps;
+    this.connections = new Connections({ caps: caps.plain, clock, refusals: metrics, streams, trustProxy: config.TRUST_PROXY });
+    this.#pipeline = new Pipeline({
+      ...deps,
+      admission: this.#admission,
+      bodies: this.bodies,
+      answers: this.answers,
+      connections: this.connections,
+    });
+    this.sockets = new SocketDoor({ ...deps, admission: this.#admission, readiness: this.readiness, connections: this.connections });
     this.#contentMeter = metrics.requests('content');
     this.#unroutedMeter = metrics.requests('unrouted');
     this.#logsEach = deps.log.isLevelEnabled('debug');
     metrics.watchRuntime(() => deps.runtime.stats());
     metrics.watch('easel_requests_open', 'Requests taken and not yet answered.', () => this.#open);
+    metrics.watch('easel_connections_open', 'Connections other than WebSockets and streams.', () => this.connections.count);
+    metrics.watch('easel_answers_waiting', 'Answers that their readers have not taken whole.', () => this.answers.count);
+    metrics.watch('easel_answer_bytes_in_flight', 'Bytes charged for answers in flight.', () => this.answers.bytes);
     metrics.watch('easel_body_bytes_in_flight', 'Bytes of request bodies in memory.', () => this.bodies.bytesInFlight);
   }
 
-  /** `upgrade`: where it comes with the key of a WebSocket, to a path that speaks over them. */
-  take(response: HttpResponse, request: HttpRequest, upgrade?: us_socket_context_t): void {
-    const { clock, settings } = this.#deps;
+  /** `upgrade`: defined for a request with a WebSocket key to a path of a WebSocket endpoint. */
+  take(response: HttpResponse, request: HttpRequest, upgrade?: UpgradeOffer): void {
+    const { clock, config } = this.#deps;
     this.#open += 1;
-    const taken = { nowMs: clock.nowMs(), startedMs: clock.monotonicMs(), trustProxy: settings.TRUST_PROXY, upgrade };
+    if (this.#taken === 0) setImmediate(() => this.#newTurn());
+    this.#taken += 1;
+    const startedMs = clock.monotonicMs();
+    loopTurns.serves(startedMs);
+    const taken = { nowMs: clock.nowMs(), startedMs, trustProxy: config.TRUST_PROXY, upgrade, answers: this.answers };
     const exchange = new Exchange(response, request, taken);
-    const progress: Progress = { meter: this.#unroutedMeter, operation: undefined, allow: undefined, closeAfter: false };
+    const progress: Progress = {
+      meter: this.#unroutedMeter,
+      operation: undefined,
+      allow: undefined,
+      closeAfter: this.#taken > TAKEN_PER_TURN_MAX,
+    };
     try {
-      const answer = this.#dispatch(exchange, progress);
+      const answer = later(exchange, this.#dispatch(exchange, progress));
       if (answer instanceof Promise) {
         exchange.detach();
-        answer.then(
-          (known) => this.#finish(exchange, progress, known),
-          (error) => this.#fail(exchange, progress, error),
-        );
+        const pending = this.#pending.enter(exchange, (failure) => {
+          if (pending.answered()) this.#fail(exchange, progress, failure);
+        });
+        const fail = (error: unknown) => {
+          if (pending.answered()) this.#fail(exchange, progress, error);
+        };
+        const finish = (known: Answer) => {
+          if (pending.answered()) this.#finish(exchange, progress, known);
+          else abandon(known);
+        };
+        answer.then((known) => {
+          const prepared = prepare(exchange, known);
+          if (prepared === undefined) finish(known);
+          else prepared.then(() => finish(known), fail);
+        }, fail);
       } else {
         this.#finish(exchange, progress, answer);
       }
     } catch (error) {
-      if (progress.closeAfter) this.#failLater(exchange, progress, error);
+      if (exchange.headers.malformed !== undefined) this.#failLater(exchange, progress, error);
       else this.#fail(exchange, progress, error);
     }
   }
 
-  /** Ends the answers that would never end by themselves. */
+  #newTurn(): void {
+    this.#taken = 0;
+  }
+
+  /** Called again and again while a dependency is down: answers the calls that wait. */
+  dependencyDown(name: DependencyName): void {
+    this.#pending.strike(dependencyFailure(name, this.#deps.dependencies.health(name)));
+  }
+
+  /** Ends streamed answers that never end by themselves. */
   stopStreams(): void {
     for (const exchange of [...this.#endless]) exchange.stopStream();
   }
@@ -140,7 +215,7 @@ export class Dispatcher {
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
   }
 
-  /** A batch goes through the router and the pipeline that it is itself a part of. */
+  /** A batch sends its requests through the same router and pipeline that serve the batch. */
   #batchHandlers() {
     const { runtime, atomic, metrics, log } = this.#deps;
     return batchHandlers({
@@ -150,7 +225,7 @@ export class Dispatcher {
       within: (request, routed) => this.#pipeline.within(request, routed),
       report: (err, fields) => {
         metrics.unexpected();
-        log.error({ err, ...fields }, 'A request of a batch failed for a bug');
+        log.error({ err, ...fields }, 'A bug made a request of a batch fail');
       },
     });
   }
@@ -163,15 +238,48 @@ export class Dispatcher {
     }
     const host = this.#hosts.classify(headers.host);
     if (host.kind === 'invalid') throw refusalOf('host');
-    if (host.kind === 'api') return this.#api(exchange, progress);
+    exchange.isForApi = host.kind === 'api';
+    if (host.kind === 'api') return exchange.path.startsWith(DATA_PREFIX) ? this.#data(exchange, progress) : this.#api(exchange, progress);
     progress.meter = this.#contentMeter;
-    const artifactId = ARTIFACT_OF_PATH.exec(exchange.path)?.[1];
+    const artifactId = artifactIdOf(exchange.path);
     if (artifactId === undefined) return this.#content(exchange, host.slug);
-    // A page calls its own data on its own origin; another artifact's does not exist there.
-    const answer = chain<ArtifactHead | null, Answer>(this.#deps.heads.get(artifactId as ArtifactId), (head) => {
-      if (head?.slug !== host.slug) return this.#content(exchange, host.slug);
-      return this.#ownPage(exchange, progress, head);
+    // On its own origin a page reaches only its own artifact's data.
+    const answer = chain<ArtifactHead | null, Answer>(this.#deps.heads.get(artifactId), (head) => {
+      if (head?.slug === host.slug) return this.#ownPage(exchange, progress, head);
+      // Answered like a page's own data that the caller may not see, so that the two cannot be told apart.
+      exchange.isForeign = true;
+      exchange.corsLines = corsLines(this.#hosts, exchange.headers.get('origin'), null);
+      return this.#api(exchange, progress);
     });
+    return this.#receiving(exchange, answer);
+  }
+
+  /** A request to the API's host. The CORS lines come first, because failures carry them too. */
+  #data(exchange: Exchange, progress: Progress): Answer | Promise<Answer> {
+    const decided = this.#decideCors(exchange);
+    if (decided === undefined) return this.#api(exchange, progress);
+    return this.#receiving(
+      exchange,
+      decided.then(() => this.#api(exchange, progress)),
+    );
+  }
+
+  #decideCors(exchange: Exchange): Promise<void> | undefined {
+    const origin = exchange.headers.get('origin');
+    exchange.corsLines = corsLines(this.#hosts, origin, null);
+    const id = origin !== '' && this.#hosts.slugOfOrigin(origin) !== undefined ? artifactIdOf(exchange.path) : undefined;
+    if (id === undefined) return undefined;
+    const decide = (head: ArtifactHead | null) => {
+      exchange.corsLines = corsLines(this.#hosts, origin, head);
+    };
+    const head = this.#deps.heads.get(id);
+    if (head instanceof Promise) return head.then(decide);
+    decide(head);
+    return undefined;
+  }
+
+  /** Called in the turn that took the request, because uWebSockets discards bytes that nobody receives. */
+  #receiving(exchange: Exchange, answer: Answer | Promise<Answer>): Answer | Promise<Answer> {
     if (answer instanceof Promise) {
       const found = this.#router.find(exchange.method, exchange.path);
       if (found.kind === 'routed') this.#pipeline.beginBody(exchange, found.operation);
@@ -180,28 +288,27 @@ export class Dispatcher {
   }
 
   #content(exchange: Exchange, slug: string): Answer | Promise<Answer> {
+    exchange.artifact = slug;
     return contentAnswer(this.#deps.content, this.bodies, exchange, slug);
   }
 
   #ownPage(exchange: Exchange, progress: Progress, head: ArtifactHead): Answer | Promise<Answer> {
     const { headers, method } = exchange;
-    exchange.corsLines = corsLinesOf(exchange);
-    return chain(this.#admission.pass(headers, head, headers.authorization, mayChange(method)), (pass) => {
-      exchange.pass = pass;
+    exchange.corsLines = corsLines(this.#hosts, headers.get('origin'), head);
+    return chain(this.#admission.pageCaller(headers, head, headers.authorization, mayChange(method)), (caller) => {
+      exchange.pageCaller = caller;
       return this.#api(exchange, progress);
     });
   }
 
   #api(exchange: Exchange, progress: Progress): Answer | Promise<Answer> {
-    const { method, path, headers } = exchange;
-    const isData = path.startsWith(DATA_PREFIX);
-    if (isData) exchange.corsLines = corsLinesOf(exchange);
+    const { method, path } = exchange;
     const found = this.#router.find(method, path);
     switch (found.kind) {
       case 'unknown':
         throw new Failure('NOT_FOUND');
       case 'wrong_method':
-        if (isData && method === 'OPTIONS' && headers.get('access-control-request-method') !== '') return this.#preflight(exchange);
+        if (exchange.corsLines !== '' && isPreflight(exchange)) return PREFLIGHT_ANSWER;
         progress.allow = found.allow;
         throw new Failure('METHOD_NOT_ALLOWED');
       case 'routed':
@@ -214,77 +321,94 @@ export class Dispatcher {
     }
   }
 
-  #preflight(exchange: Exchange): Answer | Promise<Answer> {
-    exchange.corsLines = '';
-    const id = ARTIFACT_OF_PATH.exec(exchange.path)?.[1];
-    if (id === undefined || this.#hosts.slugOfOrigin(exchange.headers.get('origin')) === undefined) {
-      return preflightAnswer(this.#hosts, exchange, undefined);
-    }
-    // Which page a private artifact has is not told to whoever asks.
-    return chain(this.#deps.heads.get(id as ArtifactId), (head) =>
-      preflightAnswer(this.#hosts, exchange, head?.visibility === 'public' ? head.slug : undefined),
-    );
-  }
-
   /**
-   * The parser goes on with what follows in the same packet, and that is what must never be taken for a request.
-   * While an answer is outstanding it closes the connection at the first sign of one; so the answer waits a turn of the event loop.
+   * The parser goes on with the bytes that follow in the same packet, and they must never be taken for a request. While an answer is
+   * outstanding the parser closes the connection when it finds one, so the answer waits for a turn of the event loop.
    */
   #failLater(exchange: Exchange, progress: Progress, error: unknown): void {
     exchange.detach();
-    setImmediate(() => this.#fail(exchange, progress, error));
+    const isData = exchange.path.startsWith(DATA_PREFIX) && this.#hosts.classify(exchange.headers.host).kind === 'api';
+    const decided = isData ? this.#decideCors(exchange) : undefined;
+    const fail = () => this.#fail(exchange, progress, error);
+    setImmediate(() => (decided === undefined ? fail() : void decided.then(fail, fail)));
   }
 
   #fail(exchange: Exchange, progress: Progress, error: unknown): void {
     let failure: Failure;
+    // A caller without access any more must not go on sending the rest of the body.
+    if (error === exchange.refusal && exchange.headers.contentLength > 0) progress.closeAfter = true;
     if (error instanceof Failure) failure = error;
     else if (error instanceof ReplayedFailure) {
       exchange.replayed = true;
       failure = error.failure;
     } else {
-      failure = new Failure('INTERNAL_ERROR');
-      if (!(error instanceof ClientGone)) this.#report(exchange, progress, error);
+      const away = unavailableDependency(error);
+      failure = away === undefined ? new Failure('INTERNAL_ERROR') : dependencyFailure(away, this.#deps.dependencies.health(away));
+      if (away === undefined && !(error instanceof ClientGone)) this.#report(exchange, progress, error);
     }
-    const { requestId, path, headers } = exchange;
+    const { requestId, path, headers, isForApi } = exchange;
     const body = progress.operation?.endpoint.body;
     const extras: FailureExtras = {
       ...(progress.allow !== undefined && { allow: progress.allow }),
       ...(failure.code === 'UNSUPPORTED_MEDIA_TYPE' && body !== undefined && { types: typesOf(body) ?? [] }),
     };
-    this.#finish(exchange, progress, failureAnswer(failure, { requestId, path, accept: headers.get('accept') }, extras));
+    const answer = failureAnswer(failure, { requestId, path, accept: headers.get('accept'), isForApi }, extras);
+    // A body that is announced too long is not awaited: its sender can be told before it is sent.
+    const isExpected = headers.contentLength > 0 && headers.contentLength <= (body?.bytesMax ?? 0);
+    const ends = progress.closeAfter || exchange.aborted || !isExpected || this.readiness.state === 'draining';
+    const passed = ends ? undefined : this.bodies.passOver(exchange);
+    const finish = (isTooFast: boolean) => {
+      progress.closeAfter ||= isTooFast;
+      this.#finish(exchange, progress, answer);
+    };
+    if (passed === undefined) finish(false);
+    else void passed.then(finish);
   }
 
   #report(exchange: Exchange, progress: Progress, error: unknown): void {
     this.#deps.metrics.unexpected();
     const { requestId, method, path } = exchange;
-    this.#deps.log.error({ err: error, requestId, method, path, operation: progress.operation?.id }, 'A request failed for a bug');
+    this.#deps.log.error({ err: error, requestId, method, path, operation: progress.operation?.id }, 'A bug made a request fail');
   }
 
-  #finish(exchange: Exchange, progress: Progress, answer: Answer): void {
-    const closeAfter = progress.closeAfter || this.readiness.state === 'draining';
+  #finish(exchange: Exchange, progress: Progress, made: Answer): void {
+    const answer = withRoom(this.answers, exchange, progress.operation, made);
+    // A large answer that is closed after would be copied whole.
+    const closesIdle = exchange.waiting === undefined && !answer.stream?.endless && this.connections.closesIdle(exchange);
+    const closeAfter = progress.closeAfter || closesIdle || this.readiness.state === 'draining';
+    // Only the status is kept until the reader has taken the answer, not its text.
+    const { status } = answer;
+    let isOver = false;
     const sent = (error?: unknown) => {
+      isOver = true;
       if (error !== undefined && !(error instanceof Failure)) this.#report(exchange, progress, error);
-      this.#sent(exchange, progress, answer.status);
+      this.#sent(exchange, progress, status);
     };
     if (answer.stream?.endless) this.#endless.add(exchange);
     try {
       exchange.send(answer, closeAfter, sent);
     } catch (error) {
-      // A handler that returns without an answer ends the process: uWebSockets insists on one.
+      // uWebSockets ends the process when a handler returns without an answer.
       this.#report(exchange, progress, error);
       exchange.drop();
       sent();
     }
+    if (isOver) return;
+    // An endless stream is watched by whoever made it. Everything else ends with its access, also while its answer is being sent.
+    if (answer.stream?.endless) this.#pending.leave(exchange);
+    else if (exchange.pending === undefined) this.#pending.enter(exchange, () => undefined).answered();
   }
 
   #sent(exchange: Exchange, progress: Progress, status: number): void {
     const durationMs = this.#deps.clock.monotonicMs() - exchange.startedMs;
     progress.meter.record(status, durationMs);
     if (exchange.headers.contentLength > 0) this.bodies.release(exchange);
+    this.#pending.leave(exchange);
     if (this.#logsEach) {
       const { requestId, method, path, aborted } = exchange;
       this.#deps.log.debug({ requestId, method, path, operation: progress.operation?.id, status, durationMs, aborted }, 'request');
     }
+    exchange.waiting?.over();
     this.#endless.delete(exchange);
     this.#open -= 1;
     if (this.#open > 0) return;
@@ -292,23 +416,17 @@ export class Dispatcher {
   }
 }
 
-function corsLinesOf({ headers }: Exchange): string {
-  return headers.get('origin') === '' ? NO_ORIGIN_LINES : ANY_ORIGIN_LINES;
+/** The answer itself, or a promise of it where its body has to be prepared. */
+function later(exchange: Exchange, answer: Answer | Promise<Answer>): Answer | Promise<Answer> {
+  return answer instanceof Promise || answer.stream?.prepare === undefined || exchange.method === 'HEAD' ? answer : Promise.resolve(answer);
 }
 
-function mayChange(method: string): boolean {
-  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+function prepare({ method }: Exchange, { stream }: Answer): Promise<void> | undefined {
+  return method === 'HEAD' ? undefined : stream?.prepare?.();
 }
 
-function refusalOf(malformation: Malformation): Failure {
-  switch (malformation) {
-    case 'host':
-      return new Failure('INVALID_REQUEST', { message: 'The request needs exactly one valid Host header.', param: 'Host' });
-    case 'length':
-      return new Failure('INVALID_REQUEST', { message: 'Content-Length must be one whole number.', param: 'Content-Length' });
-    case 'transfer-encoding':
-      return new Failure('LENGTH_REQUIRED', { param: 'Transfer-Encoding' });
-    default:
-      return malformation satisfies never;
-  }
+/** An answer that comes after the call was answered otherwise. */
+function abandon({ upgrade, stream }: Answer): void {
+  upgrade?.abandoned();
+  stream?.abandon?.();
 }

@@ -1,28 +1,45 @@
-/** One request and its one answer. The only place, with the sink of a streamed body, that touches uWebSockets' borrowed request and response. */
+/** One request and its answer. Only this file and the sink of a streamed body touch uWebSockets' borrowed request and response. */
 
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
-import type { Pass } from '../../actors/access.ts';
+import { Failure } from '../../protocol/core/errors.ts';
+import { spareBuffers } from '../platform/spare-buffers.ts';
+import { canonicalAddress } from './address.ts';
 import type { Answer, Upgrade } from './answer.ts';
+import { type AnswersInFlight, LARGE_BYTES, type WaitingAnswer } from './answers-in-flight.ts';
 import { RequestHeaders } from './headers.ts';
+import type { Admittance } from './open-access.ts';
+import { NO_CALLER, type PageCaller } from './page-caller.ts';
 import type { ReplyStream } from './reply-stream.ts';
 import { requestId } from './request-id.ts';
 import { ResponseSink, type StreamEnd } from './response-sink.ts';
+import type { UpgradeCork } from './upgrade-cork.ts';
+import { utf8 } from './utf8.ts';
 
-/** Larger bodies are handed to the socket as it drains, instead of being copied whole for a slow reader. */
-const WHOLE_BODY_BYTES_MAX = 128 * 1024;
-
-/** The client has closed the connection; nobody is there to answer. */
+/** The client has closed the connection, so there is nobody to answer. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
+}
+
+/** Present on a request with a WebSocket key to a path of a WebSocket endpoint. */
+export interface UpgradeOffer {
+  readonly context: us_socket_context_t;
+  readonly cork: Pick<UpgradeCork, 'run'>;
+}
+
+/** A body that arrives. */
+export interface BodyReception {
+  readonly isReceiving: boolean;
+  end(failure: Failure): void;
 }
 
 interface Taken {
   readonly nowMs: number;
   readonly startedMs: number;
   readonly trustProxy: boolean;
-  /** Where the path speaks a protocol over WebSockets and the request has a key for it. */
-  readonly upgrade: us_socket_context_t | undefined;
+  readonly upgrade: UpgradeOffer | undefined;
+  /** Undefined while the process starts. */
+  readonly answers: AnswersInFlight | undefined;
 }
 
 const statusLines = new Map(Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]));
@@ -38,19 +55,33 @@ export class Exchange {
   /** Unix ms and monotonic ms at which it was taken. */
   readonly nowMs: number;
   readonly startedMs: number;
-  /** Header lines that every answer to this request carries: rate limit, CORS, replay. */
+  /** Header lines that the answer to this request carries whatever it is: rate limit, CORS, replay. */
   rateLines = '';
   corsLines = '';
   replayed = false;
-  /** What its cookies open, on the page's own host. */
-  pass: Pass | null = null;
-  /** Bytes of body that this request holds in memory. */
-  reservedBytes = 0;
-  /** A place for whoever receives its body, from the first byte on until it is answered. */
-  reception: object | undefined;
+  /** It is for the API's host, where cookies are those of signed-in people. */
+  isForApi = false;
+  /** Who its cookies say calls, on the page's own host. */
+  pageCaller: PageCaller = NO_CALLER;
+  /** Names an artifact that is not the one of the page's host that it came to: there is none, as far as this host goes. */
+  isForeign = false;
+  /** The credential that it came with and the artifact that it is about, for the shares of its answer. */
+  caller: string | undefined;
+  artifact: string | undefined;
+  /** Room for its answer; without it a small answer takes room only where its reader leaves some of it. */
+  waiting: WaitingAnswer | undefined;
+  /** The receiver of its body, from the first byte until the answer. */
+  reception: BodyReception | undefined;
+  /** What it was admitted with; undefined until then, and where its operation reads no credential. */
+  admittance: Admittance | undefined;
+  /** Why its access has ended, or why it cannot be served any more: turns that it still waits for are refused with this. */
+  refusal: Failure | undefined;
+  /** Its place among the calls that are not over. */
+  pending: object | undefined;
   readonly #response: HttpResponse;
   readonly #trustProxy: boolean;
-  readonly #upgradeContext: us_socket_context_t | undefined;
+  readonly #upgradeOffer: UpgradeOffer | undefined;
+  readonly #answers: AnswersInFlight | undefined;
   #aborted = false;
   #detached = false;
   #address: string | undefined;
@@ -61,7 +92,8 @@ export class Exchange {
   constructor(response: HttpResponse, request: HttpRequest, taken: Taken) {
     this.#response = response;
     this.#trustProxy = taken.trustProxy;
-    this.#upgradeContext = taken.upgrade;
+    this.#upgradeOffer = taken.upgrade;
+    this.#answers = taken.answers;
     this.nowMs = taken.nowMs;
     this.startedMs = taken.startedMs;
     this.method = request.getCaseSensitiveMethod();
@@ -71,26 +103,46 @@ export class Exchange {
     this.requestId = requestId(this.headers.get('x-request-id'));
   }
 
+  /** Bytes of its body are still to come. */
+  get isReceiving(): boolean {
+    return this.reception?.isReceiving === true;
+  }
+
+  /** Ends the arrival of its body: whoever reads it gets this failure. */
+  endBody(failure: Failure): void {
+    this.reception?.end(failure);
+  }
+
   get aborted(): boolean {
     return this.#aborted;
   }
 
-  /** It asks for a WebSocket, in the one version that there is. */
+  /** The cookies of the API's host; those of a page's host are not read here. */
+  get cookies(): string {
+    return this.isForApi ? this.headers.cookie : '';
+  }
+
+  /** Whether it asks for a WebSocket, in version 13. */
   get isUpgrade(): boolean {
-    if (this.#upgradeContext === undefined) return false;
+    if (this.#upgradeOffer === undefined) return false;
     return this.headers.get('upgrade').toLowerCase() === 'websocket' && this.headers.get('sec-websocket-version') === '13';
   }
 
-  /** The peer's address; behind a trusted proxy the one that it names last. Empty when it has gone before anybody asked. */
+  /** The peer's address in canonical form; behind a trusted proxy, the last one that the proxy names. Empty if the client left before it was read. */
   get address(): string {
     if (this.#address === undefined) {
       const forwarded = this.#trustProxy ? this.headers.get('x-forwarded-for').split(',').pop()?.trim() : '';
-      this.#address = forwarded || (this.#aborted ? '' : Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1'));
+      const peer = () => (this.#aborted ? '' : Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1'));
+      this.#address = canonicalAddress(forwarded || peer());
     }
     return this.#address;
   }
 
-  /** Before the answer may come later than this turn. Call in the turn that took the request. */
+  get isDetached(): boolean {
+    return this.#detached;
+  }
+
+  /** Allows the answer to come later than this turn. Call it in the turn that took the request. */
   detach(): void {
     if (this.#detached) return;
     this.#detached = true;
@@ -100,18 +152,23 @@ export class Exchange {
     });
   }
 
-  /** Hands over the body as it comes. `chunk` is borrowed: copy it. */
+  /** Delivers the body as it arrives. `chunk` is borrowed: copy it. */
   receive(onChunk: (chunk: ArrayBuffer, isLast: boolean) => void, onAborted: () => void): void {
     this.detach();
     this.#onAborted = onAborted;
     this.#response.onData(onChunk);
   }
 
-  /** Stops the sender of the body, which the kernel then holds up; what has been read already still comes. */
+  /** Stops reading, so that TCP flow control stops the sender. Bytes that were already read are still delivered. */
   pauseBody(): void {
     if (this.#aborted || this.#bodyPaused) return;
     this.#bodyPaused = true;
     this.#response.pause();
+  }
+
+  /** The service has stopped reading, because it cannot keep up with the sender. */
+  get isBodyPaused(): boolean {
+    return this.#bodyPaused;
   }
 
   resumeBody(): void {
@@ -125,17 +182,18 @@ export class Exchange {
     if (!this.#aborted) this.#response.close();
   }
 
-  /** Ends a streamed answer that would not end by itself. */
+  /** Ends a streamed answer that never ends by itself. */
   stopStream(): void {
     this.#sink?.stop();
   }
 
-  /** Writes the answer. `onSent` runs once all of it has left for the socket, or the client has gone; with an error where a stream failed. */
+  /** Writes the answer. `onSent` runs once the socket has taken all of it or the client has gone, with an error where a stream failed. */
   send(answer: Answer, closeAfter: boolean, onSent: StreamEnd): void {
-    // The rest of a body that nobody wants must pass before the connection is of use again.
+    // The connection can only be reused once the rest of the unread body has passed.
     this.resumeBody();
     if (this.#aborted) {
       answer.upgrade?.abandoned();
+      answer.stream?.abandon?.();
       onSent();
     } else if (answer.upgrade !== undefined) {
       this.#upgrade(answer.upgrade);
@@ -148,19 +206,20 @@ export class Exchange {
     const response = this.#response;
     const { payload } = answer;
     if (answer.status !== 200) response.writeStatus(statusLines.get(answer.status) ?? `${answer.status} Status`);
-    // One call carries all headers: each call costs a crossing into C++.
+    // All headers go in one call, because each call crosses into C++.
     response.writeHeader('X-Request-Id', this.#headerText(answer));
     if (answer.stream !== undefined && !(closeAfter && answer.stream.endless) && this.#streams(answer.stream, onSent)) return;
-    // Handing the length to `endWithoutBody` leaves the response open in the binary for Node 20, so it goes as a header.
+    answer.stream?.abandon?.();
+    // The length is a header, because passing it to `endWithoutBody` leaves the response open in the binary for Node 20.
     if (payload !== null && this.method === 'HEAD' && !closeAfter)
       response.writeHeader('Content-Length', String(Buffer.byteLength(payload)));
-    if (payload !== null && this.method !== 'HEAD' && payload.length > WHOLE_BODY_BYTES_MAX) {
-      this.#stream(typeof payload === 'string' ? Buffer.from(payload) : payload, onSent);
+    if (payload !== null && payload.length > 0 && this.method !== 'HEAD' && !closeAfter) {
+      this.#offer(payload, onSent);
       return;
     }
-    if (payload !== null && this.method !== 'HEAD') response.end(payload, closeAfter);
+    if (payload !== null && this.method !== 'HEAD') response.end(utf8(payload), closeAfter);
     else if (closeAfter) response.end('', true);
-    // Without a length a client would wait for the body of anything but these; a redirect for example.
+    // For any other status, such as a redirect, a client without a length would wait for a body.
     else if (this.method === 'HEAD' || answer.status === 204 || answer.status === 304) response.endWithoutBody();
     else response.end('');
     onSent();
@@ -169,16 +228,24 @@ export class Exchange {
   #upgrade({ userData }: Upgrade): void {
     const response = this.#response;
     const { headers } = this;
+    const offer = this.#upgradeOffer;
+    if (offer === undefined) throw new Error('A request that offers no upgrade was upgraded');
     const writeHead = () => {
       response.writeStatus('101 Switching Protocols');
       response.writeHeader('X-Request-Id', this.requestId);
     };
-    if (this.#detached) response.cork(writeHead);
-    else writeHead();
-    const [key, protocol, extensions] = ['key', 'protocol', 'extensions'].map((name) => headers.get(`sec-websocket-${name}`));
-    // Never within `cork`: the socket may be made anew in the same place, is then taken for the HTTP one that it was, and what memory
-    // happens to hold there can read as "close after this".
-    response.upgrade(userData, key ?? '', protocol ?? '', extensions ?? '', this.#upgradeContext as us_socket_context_t);
+    const [key = '', protocol = '', extensions = ''] = ['key', 'protocol', 'extensions'].map((name) =>
+      headers.get(`sec-websocket-${name}`),
+    );
+    const upgrade = () => response.upgrade(userData, key, protocol, extensions, offer.context);
+    if (this.#detached) {
+      response.cork(writeHead);
+      // Not within the response's own `cork`; UpgradeCork says why.
+      offer.cork.run(upgrade);
+    } else {
+      writeHead();
+      upgrade();
+    }
   }
 
   #headerText(answer: Answer): string {
@@ -189,7 +256,7 @@ export class Exchange {
     return this.replayed ? `${text}\r\nIdempotent-Replayed: true` : text;
   }
 
-  /** False where only the head is wanted. */
+  /** False where the request is a HEAD. */
   #streams(stream: ReplyStream, onSent: StreamEnd): boolean {
     const { lengthBytes } = stream;
     if (this.method === 'HEAD') {
@@ -197,16 +264,34 @@ export class Exchange {
       return false;
     }
     this.detach();
-    const sink = new ResponseSink(this.#response, lengthBytes, onSent);
+    const sink = new ResponseSink(this.#response, { lengthBytes, waiting: this.waiting, onEnd: onSent });
     this.#sink = sink;
     this.#onAborted = () => sink.aborted();
     stream.start(sink);
     return true;
   }
 
-  #stream(payload: Uint8Array, onSent: () => void): void {
+  /**
+   * Writes what the socket takes now, and the rest as it drains. `end` would copy the rest, and a client that sends requests without reading
+   * could make it copy one answer after the other; while the rest of an answer waits, uWebSockets takes no further request.
+   */
+  #offer(payload: string | Uint8Array, onSent: () => void): void {
     const response = this.#response;
-    const start = response.getWriteOffset();
+    // A large text is encoded once, not once for each part.
+    const body = typeof payload === 'string' && payload.length > LARGE_BYTES ? Buffer.from(payload) : utf8(payload);
+    const bytes = Buffer.byteLength(body);
+    const [, done] = response.tryEnd(body, bytes);
+    if (!done) {
+      this.#offerRest(typeof body === 'string' ? Buffer.from(body) : body, onSent);
+      return;
+    }
+    if (typeof body !== 'string') spareBuffers.give(body);
+    onSent();
+  }
+
+  #offerRest(body: Uint8Array, onSent: () => void): void {
+    const response = this.#response;
+    const bytes = body.byteLength;
     let open = true;
     const finish = () => {
       if (open) onSent();
@@ -214,15 +299,68 @@ export class Exchange {
     };
     this.#onAborted = finish;
     this.detach();
-    const [, done] = response.tryEnd(payload, payload.byteLength);
-    if (done) {
-      finish();
+    const waiting = this.#wait(bytes);
+    if (waiting === undefined) {
+      response.close();
       return;
     }
+    const rest = new Rest(body, waiting.common === undefined);
+    const end = () => {
+      // Once only: the memory may belong to the next answer by then.
+      if (open) rest.end();
+      finish();
+    };
+    this.#onAborted = end;
+    waiting.waits(rest.from(response.getWriteOffset()).byteLength, rest.keptBytes);
     response.onWritable((offset) => {
-      const [taken, ended] = response.tryEnd(payload.subarray(offset - start), payload.byteLength);
-      if (ended) finish();
+      const [taken, ended] = response.tryEnd(rest.from(offset), bytes);
+      if (ended) end();
+      else waiting.left(rest.from(response.getWriteOffset()).byteLength, rest.keptBytes);
       return taken;
     });
+  }
+
+  /** Undefined where there is no room to let it wait. */
+  #wait(bytes: number): WaitingAnswer | undefined {
+    if (this.waiting !== undefined) return this.waiting;
+    try {
+      this.waiting = this.#answers?.admit(this, bytes);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+    }
+    return this.waiting;
+  }
+}
+
+/** What is left of a body. Where nobody else needs the buffer, its memory is given back when half of it has left. */
+class Rest {
+  #kept: Uint8Array;
+  /** Bytes of the body before the kept ones. */
+  #gone = 0;
+  readonly #isOwn: boolean;
+
+  constructor(body: Uint8Array, isOwn: boolean) {
+    this.#kept = body;
+    this.#isOwn = isOwn;
+  }
+
+  get keptBytes(): number {
+    return this.#kept.byteLength;
+  }
+
+  from(offset: number): Uint8Array {
+    const left = this.#kept.subarray(offset - this.#gone);
+    if (!this.#isOwn || left.byteLength > this.#kept.byteLength / 2) return left;
+    const kept = spareBuffers.take(left.byteLength);
+    kept.set(left);
+    this.end();
+    this.#gone = offset;
+    this.#kept = kept;
+    return kept;
+  }
+
+  /** Nothing of it is read any more. */
+  end(): void {
+    if (this.#isOwn) spareBuffers.give(this.#kept);
   }
 }

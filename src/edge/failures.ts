@@ -1,10 +1,13 @@
-/** Turns what was thrown into an answer: the body of spec.md, RFC 9457 members on demand, never anything internal. */
-import { ERRORS, type ErrorCode, type Failure } from '../../protocol/errors.ts';
-import { type Answer, NOSNIFF, safeValue } from './answer.ts';
+/** Turns a failure into an answer: the body of spec.md, RFC 9457 members on request, and no internals. */
+import { ERRORS, type ErrorCode, type Failure, wireCodeOf } from '../../protocol/core/errors.ts';
+import { type Answer, headerLines, NOSNIFF, safeValue } from './answer.ts';
 import { rateLines } from './limits.ts';
+import { failurePage, PAGE_SECURITY, PAGE_TYPE } from './page-frame.ts';
 
-/** Sent with a 503 that names no time of its own. Seconds. */
+/** Retry-After in seconds of a 503 that names no time of its own. */
 const RETRY_AFTER_DEFAULT_S = 1;
+/** What pages and programs read and write; a browser is not sent there by a link. */
+const DATA_PREFIX = '/v1/data/';
 const PROBLEM_JSON = 'application/problem+json';
 const SUPPORT = {
   how: 'Open a support ticket and quote the request id.',
@@ -16,9 +19,11 @@ export interface FailedRequest {
   readonly path: string;
   /** The Accept header. */
   readonly accept: string;
+  /** It is for the API's host, so that its failures can be pages of ours. */
+  readonly isForApi?: boolean;
 }
 
-/** Header lines and members that only some failures have; `allow` on a wrong method, `types` on a media type not taken. */
+/** Header lines and members that only some failures have: `allow` for a wrong method, `types` for an unsupported media type. */
 export interface FailureExtras {
   readonly allow?: string;
   readonly types?: readonly string[];
@@ -26,11 +31,13 @@ export interface FailureExtras {
 
 export function failureAnswer(failure: Failure, request: FailedRequest, extras: FailureExtras = {}): Answer {
   const { details } = failure;
-  const entry: { status: number; message: string; hint?: string } = ERRORS[failure.code];
+  const entry = ERRORS[failure.code];
+  const code = wireCodeOf(failure.code);
+  if (isForPeople(request)) return pageAnswer(failure, request, extras);
   const problem = request.accept.includes(PROBLEM_JSON);
   const body = {
     ...(problem && {
-      type: `urn:easel:error:${failure.code}`,
+      type: `urn:easel:error:${code}`,
       title: entry.message,
       status: entry.status,
       detail: failure.message,
@@ -38,7 +45,7 @@ export function failureAnswer(failure: Failure, request: FailedRequest, extras: 
     }),
     success: false,
     error: failure.message,
-    code: failure.code,
+    code,
     request_id: request.requestId,
     reason: details.reason,
     hint: details.hint ?? entry.hint,
@@ -53,6 +60,19 @@ export function failureAnswer(failure: Failure, request: FailedRequest, extras: 
     etag: details.etag,
     lines: failureLines(failure.code, details, entry.status, extras),
   };
+}
+
+/** A browser that opens an address or sends a form, and no script. */
+function isForPeople({ accept, isForApi, path }: FailedRequest): boolean {
+  return isForApi === true && accept.includes('text/html') && !accept.includes('json') && !path.startsWith(DATA_PREFIX);
+}
+
+function pageAnswer(failure: Failure, { requestId }: FailedRequest, extras: FailureExtras): Answer {
+  const { details } = failure;
+  const { status, hint } = ERRORS[failure.code];
+  const payload = failurePage({ message: failure.message, hint: details.hint ?? hint, requestId, signIn: status === 401 });
+  const lines = failureLines(failure.code, details, status, extras) + headerLines(PAGE_SECURITY);
+  return { status, type: PAGE_TYPE, payload, etag: undefined, lines };
 }
 
 function failureLines(code: ErrorCode, details: Failure['details'], status: number, extras: FailureExtras): string {

@@ -4,16 +4,16 @@ export type HostKind = { readonly kind: 'api' } | { readonly kind: 'content'; re
 
 const API = { kind: 'api' } as const;
 const INVALID = { kind: 'invalid' } as const;
-/** A name, IPv4 or bracketed IPv6 address, and a port. Anything else could mean one thing here and another elsewhere. */
+/** A name, IPv4 or bracketed IPv6 address, with an optional port. A proxy could read anything else differently. */
 const HOST = /^(?:[a-z0-9](?:[a-z0-9_.-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
-/** Hosts remembered; beyond it the memory starts anew. Every page has its own host, so it must not grow with them. */
+/** Hosts cached; beyond it the cache is emptied, because every page has a host of its own. */
 const REMEMBERED_MAX = 4096;
 
 export class Hosts {
   readonly #suffix: string;
   readonly #known = new Map<string, HostKind>();
 
-  /** `contentHost` with its port, as users see it. */
+  /** `contentHost` with its port, as in the URLs of pages. */
   constructor(contentHost: string) {
     this.#suffix = `.${contentHost.toLowerCase()}`;
   }

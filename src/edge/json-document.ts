@@ -1,8 +1,8 @@
-/** Reads a JSON document strictly: UTF-8, no duplicate members, bounded depth. JSON.parse alone would take the last of two members. */
+/** Reads a JSON document strictly: UTF-8, no duplicate members, bounded depth. JSON.parse alone would keep the last of two members. */
 import { isUtf8 } from 'node:buffer';
-import { endOfString } from '../../actors/json-text.ts';
-import { Failure } from '../../protocol/errors.ts';
-import { LIMITS } from '../../protocol/limits.ts';
+import { endOfString } from '../../actors/json/json-text.ts';
+import { Failure } from '../../protocol/core/errors.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
 
 export interface JsonDocument {
   readonly text: string;
@@ -15,7 +15,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
-/** Up to here whitespace, the only characters of JSON that stand between a member's name and its colon. */
+/** Character codes up to this one are whitespace, the only characters allowed between a member's name and its colon. */
 const SPACE = 0x20;
 
 export function parseJsonDocument(bytes: Uint8Array): JsonDocument {
@@ -25,20 +25,26 @@ export function parseJsonDocument(bytes: Uint8Array): JsonDocument {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Failure('INVALID_JSON', { message: `The body is not valid JSON: ${error instanceof Error ? error.message : 'unreadable'}` });
+    throw new Failure('INVALID_JSON', { message: `The body is not valid JSON${problemOf(error)}.` });
   }
   if (typeof value === 'object' && value !== null) refuseDeepOrDuplicate(text);
   return { text, value };
 }
 
-/** Scans a text that is known to be valid JSON. Strings are skipped by `indexOf`, so that a large file in base 64 costs little. */
+/** What JSON.parse found and where; its text quotes a part of the body and ends with "is not valid JSON", which are left out. */
+function problemOf(error: unknown): string {
+  const problem = error instanceof SyntaxError ? error.message.replace(/, ("|\.\.\.).*$/s, '').replace(/\.$/, '') : '';
+  return problem === '' ? '' : `: ${problem.charAt(0).toLowerCase()}${problem.slice(1)}`;
+}
+
+/** Scans a text that is known to be valid JSON. `indexOf` skips strings, so that a large file in base 64 costs little. */
 function refuseDeepOrDuplicate(text: string): void {
-  // The members seen of each open object; undefined for an open array.
-  const open: (Set<string> | undefined)[] = [];
+  // undefined for an open array.
+  const open: (Members | undefined)[] = [];
   for (let at = 0; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {
       case OPEN_OBJECT:
-        open.push(new Set());
+        open.push({ first: undefined, all: undefined });
         break;
       case OPEN_ARRAY:
         open.push(undefined);
@@ -57,20 +63,31 @@ function refuseDeepOrDuplicate(text: string): void {
         continue;
     }
     if (open.length > LIMITS.jsonDepthMax) {
-      throw new Failure('INVALID_JSON', { message: `The body is nested deeper than ${LIMITS.jsonDepthMax}.` });
+      throw new Failure('INVALID_JSON', { message: `The body is nested more than ${LIMITS.jsonDepthMax} deep.` });
     }
   }
 }
 
-function noteMember(text: string, start: number, end: number, members: Set<string> | undefined): void {
+/** The members seen of an open object. Most objects are small, and a set for each would cost more than parsing it. */
+interface Members {
+  first: string | undefined;
+  all: Set<string> | undefined;
+}
+
+function noteMember(text: string, start: number, end: number, members: Members | undefined): void {
   if (members === undefined) return;
   let after = end + 1;
   while (text.charCodeAt(after) <= SPACE) after += 1;
   if (text.charCodeAt(after) !== COLON) return;
   const raw = text.slice(start + 1, end);
   const name: string = raw.includes('\\') ? JSON.parse(text.slice(start, end + 1)) : raw;
-  if (members.has(name)) {
+  if (members.first === undefined) {
+    members.first = name;
+    return;
+  }
+  members.all ??= new Set([members.first]);
+  if (members.all.has(name)) {
     throw new Failure('INVALID_JSON', { message: 'The body has the same member twice in one object.', param: name.slice(0, 200) });
   }
-  members.add(name);
+  members.all.add(name);
 }

@@ -1,11 +1,14 @@
-/** An endpoint made ready to serve: its readers compiled, its handler and meter beside it. */
-import { createHash } from 'node:crypto';
-import type { Endpoint } from '../../protocol/endpoint.ts';
+/** An endpoint with its compiled readers, its handler and its meter. */
+import type { Endpoint } from '../../protocol/core/endpoint.ts';
+import { Failure } from '../../protocol/core/errors.ts';
+import { type EdgeLimit, rateLimitOf } from '../../protocol/core/rate-limits.ts';
 import { type EndpointId, endpoints } from '../../protocol/table.ts';
-import type { Metrics, RequestMeter } from '../metrics.ts';
-import { type Answer, etagMatches, headerLines, NOSNIFF, safeValue } from './answer.ts';
+import type { Metrics, RequestMeter } from '../platform/metrics.ts';
+import { type Answer, contentEtag, etagMatches, headerLines, NOSNIFF, safeValue } from './answer.ts';
+import { listsMaxOf, valuesMaxOf } from './body-bounds.ts';
 import type { Call, Handlers, Reply } from './call.ts';
-import { bodyReader, type ParamsReader, paramsReader, type QueryReader, queryReader } from './input.ts';
+import { bodyReader, Missing, type ParamsReader, paramsReader, type QueryReader, queryReader } from './input.ts';
+import type { JsonBounds } from './json-reader.ts';
 import { Router } from './router.ts';
 
 export interface Operation {
@@ -16,21 +19,27 @@ export interface Operation {
   readonly readParams: ParamsReader;
   readonly readQuery: QueryReader;
   readonly readBody: ((value: unknown) => unknown) | null;
-  /** Under `/v1/data`: called by pages of other origins, and on the page's own origin. */
+  /** How a large JSON body is read. */
+  readonly jsonBounds: JsonBounds;
+  /** Under `/v1/data`, where pages of other origins may call, and the page on its own origin. */
   readonly isData: boolean;
   /** A GET that answers 304. */
   readonly isConditionalGet: boolean;
+  /** The limit that the edge spends before it runs the handler. */
+  readonly rate: EdgeLimit | undefined;
 }
 
 export const DATA_PREFIX = '/v1/data/';
 
-/** The routes of the whole table. Throws where an endpoint has no handler: a route that cannot answer must not start. */
+/** The routes of the whole table. Throws where an endpoint has no handler, so that the process does not start with it. */
 export function routeTable(handlers: Handlers, metrics: Metrics): Router<Operation> {
-  const router = new Router<Operation>();
+  const router = new Router<Operation>(takes);
   for (const [id, endpoint] of Object.entries(endpoints) as [EndpointId, Endpoint][]) {
-    // The table keeps each handler's exact type; past this point all are called alike.
+    // The table keeps each handler's exact type; from here on all have the same one.
     const handle = handlers[id] as unknown as Operation['handle'] | undefined;
     if (handle === undefined) throw new Error(`No handler for ${id}`);
+    const rate = rateLimitOf(endpoint.limit);
+    if (rate?.by === 'artifact' && endpoint.access.who !== 'artifact') throw new Error(`${id} has a limit by artifact and names none`);
     router.add(endpoint.method, endpoint.path, {
       id,
       endpoint,
@@ -39,18 +48,35 @@ export function routeTable(handlers: Handlers, metrics: Metrics): Router<Operati
       readParams: paramsReader(endpoint),
       readQuery: queryReader(endpoint),
       readBody: bodyReader(endpoint),
+      jsonBounds: boundsOf(endpoint),
       isData: endpoint.path.startsWith(DATA_PREFIX),
       isConditionalGet: endpoint.method === 'GET' && endpoint.conditional === true,
+      rate: rate?.spentBy === 'edge' ? rate : undefined,
     });
   }
   return router;
+}
+
+function boundsOf({ body }: Endpoint): JsonBounds {
+  if (body?.kind !== 'json') return { valuesMax: 0, isExact: false };
+  return { valuesMax: valuesMaxOf(body.schema), listsMax: listsMaxOf(body.schema), isExact: body.exact === true };
+}
+
+function takes({ readParams }: Operation, values: readonly string[]): boolean {
+  try {
+    const params = readParams(values);
+    return params !== undefined && !(params instanceof Missing);
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
 }
 
 const NO_STORE = `${NOSNIFF}\r\nCache-Control: no-store`;
 const NO_HEADERS = Object.freeze({});
 const REVALIDATE = `${NOSNIFF}\r\nCache-Control: private, no-cache`;
 
-/** Turns a handler's reply into an answer; a conditional GET whose ETag the caller has into 304. */
+/** Turns a handler's reply into an answer: 304 for a conditional GET whose ETag the caller has. */
 export function answerOf(operation: Operation, reply: Reply, ifNoneMatch: string | undefined): Answer {
   const spec = operation.endpoint.replies[reply.reply];
   if (spec === undefined) throw new Error(`${operation.id} has no reply ${reply.reply}`);
@@ -61,14 +87,15 @@ export function answerOf(operation: Operation, reply: Reply, ifNoneMatch: string
   }
   const payload = isMedia ? (reply.body as string | Uint8Array) : (reply.json ?? JSON.stringify(reply.body));
   let etag = reply.etag;
-  if (operation.isConditionalGet) etag ??= `"${createHash('sha256').update(payload).digest('base64url').slice(0, 22)}"`;
+  if (operation.isConditionalGet) etag ??= contentEtag(payload);
   const caching = etag !== undefined && operation.isConditionalGet ? REVALIDATE : NO_STORE;
   const lines = reply.headers === undefined ? caching : linesOf(reply.headers, caching);
   if (etag !== undefined && ifNoneMatch !== undefined && operation.isConditionalGet && etagMatches(ifNoneMatch, etag)) {
     return { status: 304, type: undefined, payload: null, etag, lines };
   }
   const type = isMedia ? safeValue(reply.type ?? spec.media) : 'application/json';
-  return { status: spec.status, type, payload, etag, lines };
+  const answer: Answer = { status: spec.status, type, payload, etag, lines };
+  return reply.changedNothing === true ? { ...answer, changedNothing: true } : answer;
 }
 
 function streamedAnswer(
@@ -85,7 +112,7 @@ function streamedAnswer(
   return { status: spec.status, type: safeValue(reply.type ?? spec.media), payload: null, ...(stream && { stream }), etag, lines };
 }
 
-function linesOf(headers: Readonly<Record<string, string>>, caching: string): string {
+function linesOf(headers: Readonly<Record<string, string | readonly string[]>>, caching: string): string {
   const own = headerLines(headers);
   return /\r\ncache-control:/i.test(own) ? NOSNIFF + own : caching + own;
 }

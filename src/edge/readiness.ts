@@ -1,4 +1,4 @@
-/** Whether the process may be given work. */
+/** Whether the process accepts work. */
 export class Readiness {
   state: 'starting' | 'serving' | 'draining' = 'starting';
 }

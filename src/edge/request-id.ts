@@ -1,9 +1,9 @@
-/** Ids of requests: `req_` and 24 characters, unique over processes; cheap, because every answer has one. */
+/** Ids of requests: `req_` and 24 characters, unique across processes, and cheap because every answer has one. */
 
 const GIVEN = /^[A-Za-z0-9._-]{1,64}$/;
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 const RANDOM_CHARS = 16;
-/** The last characters count through all their values; then the characters before them count one further. */
+/** The last two characters count through all their values; then the block before them is incremented. */
 const ENDINGS = Array.from({ length: 32 ** 2 }, (_, at) => at.toString(32).padStart(2, '0'));
 const BLOCK_CHARS = 6;
 
@@ -11,7 +11,7 @@ let prefix = '';
 let block = 0;
 let ending = ENDINGS.length;
 
-/** The caller's own where it is 1 to 64 safe characters, else a fresh one. */
+/** The caller's own id where it has 1 to 64 safe characters, else a fresh one. */
 export function requestId(given: string): string {
   return given !== '' && GIVEN.test(given) ? given : freshRequestId();
 }

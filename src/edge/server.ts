@@ -1,15 +1,33 @@
 /** The edge: one listener for the API and every page's own origin. */
-import uWS, { type us_listen_socket } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
+import type { Clock } from '../../actors/runtime/ports.ts';
+import { Failure } from '../../protocol/core/errors.ts';
 import { endpoints, type SocketEndpointId } from '../../protocol/table.ts';
+import type { Settings } from '../platform/config.ts';
+import type { DependencyName } from '../platform/dependency-watch.ts';
+import { loadAddon } from './addon.ts';
 import { Dispatcher, type EdgeDeps } from './dispatcher.ts';
+import { Exchange } from './exchange.ts';
+import { failureAnswer } from './failures.ts';
+import { UpgradeCork } from './upgrade-cork.ts';
 
 export interface Edge {
   readonly port: number;
-  /** Takes no new connection; those that are open are closed after their next answer, WebSockets at once. */
+  /** Accepts no new connection. Open connections are closed after their next answer, WebSockets at once. */
   stopListening(): void;
-  /** Resolves when every request taken has been answered. */
+  /** Resolves when every request taken has been answered and every frame received has been handled. */
   idle(): Promise<void>;
+  /** Called again and again while a dependency is down. */
+  dependencyDown(name: DependencyName): void;
   /** Closes every connection. */
+  close(): void;
+}
+
+/** The port, bound before anything else starts. Until `serve` every request is answered with 503. */
+export interface BoundPort {
+  readonly port: number;
+  serve(deps: EdgeDeps): Edge;
+  /** Releases the port after a failed start. */
   close(): void;
 }
 
@@ -19,42 +37,87 @@ export class PortTaken extends Error {
 
 type Listen = (host: string, port: number, options: number, bound: (socket: us_listen_socket | false) => void) => void;
 
-/** Without it a second process shares the port unnoticed. The package's typing knows neither the option nor this overload. */
+/** Without this option a second process shares the port unnoticed. The package's types lack the option and this overload. */
 const EXCLUSIVE_PORT = 1;
 
-/** Listens and answers. Throws PortTaken. */
-export async function startEdge(deps: EdgeDeps): Promise<Edge> {
-  const { HOST, PORT } = deps.settings;
-  const app = uWS.App();
+/** Throws `PortTaken` and `AddonUnusable`. */
+export async function bindPort({ HOST, PORT, TRUST_PROXY }: Settings, clock: Clock): Promise<BoundPort> {
+  const addon = await loadAddon();
+  const app = addon.App();
   const bound = await new Promise<us_listen_socket | false>((resolve) => {
     const listen = app.listen as unknown as Listen;
     listen.call(app, HOST, PORT, EXCLUSIVE_PORT, resolve);
   });
   if (!bound) throw new PortTaken(`Cannot listen on ${HOST}:${PORT}: another process has the port, or the address is not of this machine.`);
-  const port = uWS.us_socket_local_port(bound);
-  const dispatcher = new Dispatcher(deps, deps.config(port));
-  for (const id of Object.keys(deps.sockets) as SocketEndpointId[]) {
-    const pattern = endpoints[id].path.replace(/\{(\w+)\}/g, ':$1');
-    app.ws(
-      pattern,
-      dispatcher.sockets.behavior(id, app, (response, request, context) => dispatcher.take(response, request, context)),
-    );
-  }
-  app.any('/*', (response, request) => dispatcher.take(response, request));
-  dispatcher.readiness.state = 'serving';
+  const cork = await UpgradeCork.open(addon);
+  const port = addon.us_socket_local_port(bound);
+  let connectionChanged = (_response: HttpResponse, _change: number): void => undefined;
+  let changes = 0;
+  // biome-ignore lint/suspicious/useIterableCallbackReturn: this is uWebSockets' filter, which hears of connections
+  app.filter((response, change) => {
+    changes += Number(change);
+    connectionChanged(response, Number(change));
+  });
+  let take = (response: HttpResponse, request: HttpRequest) => {
+    const taken = { nowMs: clock.nowMs(), startedMs: clock.monotonicMs(), trustProxy: TRUST_PROXY, upgrade: undefined, answers: undefined };
+    refuseWhileStarting(new Exchange(response, request, taken));
+  };
+  app.any('/*', (response, request) => take(response, request));
   return {
     port,
-    stopListening() {
-      if (dispatcher.readiness.state === 'draining') return;
-      dispatcher.readiness.state = 'draining';
-      uWS.us_listen_socket_close(bound);
-      dispatcher.stopStreams();
-      dispatcher.sockets.closeAll();
+    serve(deps) {
+      const dispatcher = new Dispatcher(deps);
+      take = (response, request) => dispatcher.take(response, request);
+      // Those that came while the process was starting.
+      dispatcher.connections.begin(changes);
+      connectionChanged = (response, change) => dispatcher.connections.changed(response, change);
+      for (const id of Object.keys(deps.sockets) as SocketEndpointId[]) {
+        const pattern = endpoints[id].path.replace(/\{(\w+)\}/g, ':$1');
+        app.ws(
+          pattern,
+          dispatcher.sockets.behavior(id, app, (response, request, context) => dispatcher.take(response, request, { context, cork })),
+        );
+      }
+      dispatcher.readiness.state = 'serving';
+      return {
+        port,
+        stopListening() {
+          if (dispatcher.readiness.state === 'draining') return;
+          dispatcher.readiness.state = 'draining';
+          addon.us_listen_socket_close(bound);
+          dispatcher.stopStreams();
+          dispatcher.sockets.closeAll();
+        },
+        async idle() {
+          await Promise.all([dispatcher.idle(), dispatcher.sockets.idle()]);
+        },
+        dependencyDown: (name) => dispatcher.dependencyDown(name),
+        close() {
+          dispatcher.readiness.state = 'draining';
+          dispatcher.sockets.stop();
+          app.close();
+          cork.close();
+        },
+      };
     },
-    idle: () => dispatcher.idle(),
     close() {
-      dispatcher.readiness.state = 'draining';
+      addon.us_listen_socket_close(bound);
       app.close();
+      cork.close();
     },
   };
+}
+
+/**
+ * Closes the connection after the answer, so that the unread body need not pass. An EventSource gives up for good after any answer but 200,
+ * and comes back after a lost connection: it gets no answer.
+ */
+function refuseWhileStarting(exchange: Exchange): void {
+  const { requestId, path, headers } = exchange;
+  if (headers.get('accept').includes('text/event-stream')) {
+    exchange.drop();
+    return;
+  }
+  const failure = new Failure('UNAVAILABLE', { message: 'The process is starting.' });
+  exchange.send(failureAnswer(failure, { requestId, path, accept: headers.get('accept') }), true, () => undefined);
 }

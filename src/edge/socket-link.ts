@@ -1,76 +1,104 @@
-/** One open WebSocket. The only place that touches uWebSockets' own socket, which is gone once it is closed. */
+/** One open WebSocket. Only this file touches uWebSockets' own socket, which is invalid once it is closed. */
 import type { TemplatedApp, WebSocket } from 'uWebSockets.js';
 import type { Link, SendOutcome } from './socket.ts';
+import { utf8 } from './utf8.ts';
 
-/** What the handlers of uWebSockets are given back; its fields are copied onto their own object. */
+/** The user data of a socket. uWebSockets copies its fields onto an object of its own. */
 export interface SeatedSocket<S> {
   readonly seat: S;
 }
 
 /** RFC 6455, 5.5: a control frame has 125 bytes, two of them the code. */
 const REASON_BYTES_MAX = 123;
-// What `send` answers.
+/** A close frame behind a longer backlog would reach a peer that does not read only after minutes, if at all. Its connection is cut instead. */
+const CLOSING_BACKLOG_BYTES_MAX = 64 * 1024;
+// Return values of `send`.
 const QUEUED = 0;
 const SENT = 1;
+
+type State = 'open' | 'leaving' | 'over';
 
 export class SocketLink<S = unknown> implements Link {
   readonly #socket: WebSocket<SeatedSocket<S>>;
   readonly #app: Pick<TemplatedApp, 'publish'>;
-  #open = true;
-  /** What it has subscribed to: asking uWebSockets costs as much as publishing. */
-  readonly #topics = new Set<string>();
+  readonly #ended: () => void;
+  #state: State = 'open';
+  #isRefused = false;
 
-  constructor(socket: WebSocket<SeatedSocket<S>>, app: Pick<TemplatedApp, 'publish'>) {
+  /** `ended` is called where the session closes the link after the peer has left. */
+  constructor(socket: WebSocket<SeatedSocket<S>>, app: Pick<TemplatedApp, 'publish'>, ended: () => void) {
     this.#socket = socket;
     this.#app = app;
+    this.#ended = ended;
   }
 
+  /** True also while frames of a peer that has left are handled. */
   get isOpen(): boolean {
-    return this.#open;
+    return this.#state !== 'over';
+  }
+
+  /** The peer has left, and frames that it sent before are still handled. */
+  get isLeaving(): boolean {
+    return this.#state === 'leaving';
+  }
+
+  /** This side has closed it for a reason that also refuses what the peer has sent before. */
+  get isRefused(): boolean {
+    return this.#isRefused;
   }
 
   get bufferedBytes(): number {
-    return this.#open ? this.#socket.getBufferedAmount() : 0;
+    return this.#state === 'open' ? this.#socket.getBufferedAmount() : 0;
   }
 
   send(frame: Uint8Array | string): SendOutcome {
-    if (!this.#open) return 'skipped';
-    const outcome = this.#socket.send(frame, typeof frame !== 'string');
+    // Nobody reads any more, and a session must not keep the frame in order to send it again.
+    if (this.#state === 'leaving') return 'sent';
+    if (this.#state === 'over') return 'skipped';
+    const outcome = this.#socket.send(utf8(frame), typeof frame !== 'string');
     if (outcome === SENT) return 'sent';
     return outcome === QUEUED ? 'queued' : 'skipped';
   }
 
   together(sending: () => void): void {
-    if (this.#open) this.#socket.cork(sending);
+    if (this.#state === 'open') this.#socket.cork(sending);
+    else if (this.#state === 'leaving') sending();
   }
 
   subscribe(topic: string): void {
-    if (!this.#open) return;
-    this.#socket.subscribe(topic);
-    this.#topics.add(topic);
+    if (this.#state === 'open') this.#socket.subscribe(topic);
   }
 
   unsubscribe(topic: string): void {
-    if (!this.#open) return;
-    this.#socket.unsubscribe(topic);
-    this.#topics.delete(topic);
+    if (this.#state === 'open') this.#socket.unsubscribe(topic);
   }
 
   publish(topic: string, frame: Uint8Array | string): void {
-    if (!this.#open) return;
-    // uWebSockets leaves out what is published by a socket that has not subscribed itself.
-    if (this.#topics.has(topic)) this.#socket.publish(topic, frame, typeof frame !== 'string');
+    if (this.#state === 'over') return;
+    // uWebSockets drops what a socket publishes to a topic that it has not subscribed to.
+    if (this.#state === 'open' && this.#socket.isSubscribed(topic)) this.#socket.publish(topic, utf8(frame), typeof frame !== 'string');
     else this.broadcast(topic, frame);
   }
 
   broadcast(topic: string, frame: Uint8Array | string): void {
-    this.#app.publish(topic, frame, typeof frame !== 'string');
+    this.#app.publish(topic, utf8(frame), typeof frame !== 'string');
   }
 
   close(code: number, reason: string): void {
-    if (!this.#open) return;
+    this.#isRefused = true;
+    if (this.#state === 'leaving') this.#ended();
+    else this.goodbye(code, reason);
+  }
+
+  /** Closes it as the peer would: what has been received before is still handled. */
+  goodbye(code: number, reason: string): void {
+    if (this.#state !== 'open') return;
+    if (this.bufferedBytes > CLOSING_BACKLOG_BYTES_MAX) {
+      this.#cut();
+      return;
+    }
     let bytes = Buffer.from(reason);
-    // Never in the middle of a character.
+    // Cuts between characters, never within one.
     if (bytes.length > REASON_BYTES_MAX)
       bytes = Buffer.from(
         bytes
@@ -78,12 +106,28 @@ export class SocketLink<S = unknown> implements Link {
           .toString('utf8')
           .replace(/\ufffd+$/, ''),
       );
-    // Its close handler is called at once.
-    this.#socket.end(code, bytes.toString('utf8'));
+    // This calls the close handler synchronously.
+    this.#socket.end(code, bytes);
   }
 
-  /** uWebSockets has closed it: it must not be touched any more. */
+  /** Cuts the connection. Without the close frame the descriptor is free at once, whatever the peer does. */
+  drop(): void {
+    this.#isRefused = true;
+    this.#cut();
+  }
+
+  /** uWebSockets has closed the socket, which must not be touched any more. Frames that it sent before are still to be handled. */
+  leave(): void {
+    if (this.#state === 'open') this.#state = 'leaving';
+  }
+
+  /** uWebSockets has closed the socket, which must not be touched any more. */
   over(): void {
-    this.#open = false;
+    this.#state = 'over';
+  }
+
+  #cut(): void {
+    // This calls the close handler synchronously.
+    if (this.#state === 'open') this.#socket.close();
   }
 }

@@ -1,42 +1,46 @@
-/** What a protocol spoken over WebSockets sees of the edge. Only `src/edge` touches uWebSockets' own socket. */
-import type { ArtifactHead, Principal } from '../../actors/access.ts';
+/** The interface between the edge and the protocols over WebSockets. Only `src/edge` touches uWebSockets' own socket. */
+import type { ArtifactHead, Principal } from '../../actors/access/access.ts';
+import type { AccessEnd } from './open-access.ts';
 
-/** `queued`: it will leave as the socket drains, and `drained` follows. `skipped`: the peer is beyond its high-water mark and does not get it. */
+/** `queued`: it leaves as the socket drains, and `drained` follows. `skipped`: it is dropped, because the peer is beyond its high-water mark. */
 export type SendOutcome = 'sent' | 'queued' | 'skipped';
 
 export interface Link {
   readonly isOpen: boolean;
-  /** Bytes that wait for the peer. */
+  /** Bytes that the peer has not yet taken. */
   readonly bufferedBytes: number;
-  /** A Uint8Array goes as a binary frame, a string as a text frame. */
+  /** Sends a Uint8Array as a binary frame, a string as a text frame. */
   send(frame: Uint8Array | string): SendOutcome;
-  /** What `sending` sends leaves in one write. */
+  /** Sends everything that `sending` sends in one write. */
   together(sending: () => void): void;
   subscribe(topic: string): void;
   unsubscribe(topic: string): void;
-  /** To every other link that has subscribed to the topic. */
+  /** Sends to every other link that has subscribed to the topic. */
   publish(topic: string, frame: Uint8Array | string): void;
-  /** The same, and to this one too where it has subscribed. */
+  /** Sends to every link that has subscribed to the topic, including this one. */
   broadcast(topic: string, frame: Uint8Array | string): void;
-  /** What was sent before leaves first. Codes: `protocol/close-codes.ts`. */
+  /** Closes after everything sent before has left, or at once where the peer leaves a long backlog unread. Codes: `protocol/core/close-codes.ts`. */
   close(code: number, reason: string): void;
 }
 
-/** One connection as its protocol has it. None of these may throw. */
+/** The protocol's side of one connection. None of these may throw. */
 export interface SocketSession {
-  /** `data` is borrowed: copy what is kept beyond this turn. */
+  /** `data` is borrowed: copy what outlives this turn. */
   message(data: ArrayBuffer, isBinary: boolean): void;
-  /** What was queued has left. */
+  /** All queued bytes have left. */
   drained(): void;
-  /** A published frame was left out because the peer is beyond its high-water mark. */
+  /** A published frame was dropped because the peer is beyond its high-water mark. */
   skipped(): void;
-  /** Called once, whoever closed it. */
+  /** Called once, whichever side closed. */
   closed(): void;
+  /** The access of the caller who opened the connection has ended. Without this method the connection is closed. */
+  accessOver?(over: AccessEnd): void;
 }
 
 /** An upgrade that was admitted. */
 export interface SocketCall {
   readonly requestId: string;
+  /** As of now: read it again where it may have changed. */
   readonly principal: Principal;
   /** Decided for the endpoint's `need`; undefined only where the protocol authorises by its own frames. */
   readonly head: ArtifactHead | undefined;
@@ -44,14 +48,19 @@ export interface SocketCall {
   readonly query: Readonly<Record<string, unknown>>;
   readonly host: string;
   readonly address: string;
+  /**
+   * Tells that a caller has access whom the connection named only by its frames. False where no seat is left for callers with access; then
+   * the protocol closes the connection. Without a head it keeps one of the few seats for callers who have yet to prove their access.
+   */
+  readonly prove?: (principal: Principal) => boolean;
 }
 
 export interface SocketProtocol {
   /** A longer message closes the connection. */
   readonly messageBytesMax: number;
-  /** Bytes that may wait for a peer; what is published beyond is skipped for it. */
+  /** Bytes that may be queued for a peer; frames published beyond it are dropped for that peer. */
   readonly highWaterBytes: number;
-  /** Last before the upgrade, while a refusal can still be answered: throws or rejects with a Failure. */
+  /** The last check before the upgrade, while a refusal can still be answered. Throws or rejects with a Failure. */
   admit?(call: SocketCall): void | Promise<void>;
   open(link: Link, call: SocketCall): SocketSession;
 }

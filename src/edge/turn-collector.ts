@@ -1,6 +1,7 @@
-/** Stands in for the runtime while an atomic batch is gathered: holds every turn that is asked for until all can be run as one. */
-import type { ArtifactActor } from '../../actors/artifact-actor.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
+/** Replaces the runtime while an atomic batch is collected: holds every turn until all of them can run as one. */
+import type { ArtifactActor } from '../../actors/runtime/artifact-actor.ts';
+import type { Asker } from '../../actors/runtime/runtime.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 
 export interface Asked {
   readonly turn: (actor: ArtifactActor) => unknown;
@@ -14,8 +15,8 @@ export class TurnCollector {
   #closed = false;
   #waiter: { readonly above: number; readonly reached: () => void } | undefined;
 
-  ask<T>(_id: ArtifactId, turn: Asked['turn'] & ((actor: ArtifactActor) => T), prepare?: Asked['prepare']): Promise<T> {
-    if (this.#closed) throw new Error('A handler of an atomic batch asked twice');
+  ask<T>(_id: ArtifactId, turn: Asked['turn'] & ((actor: ArtifactActor) => T), prepare?: Asked['prepare'], _asker?: Asker): Promise<T> {
+    if (this.#closed) throw new Error('A handler of an atomic batch called ask twice');
     return new Promise<T>((resolve, reject) => {
       this.asked.push({ turn, prepare, resolve: (value) => resolve(value as T), reject });
       if (this.#waiter !== undefined && this.asked.length > this.#waiter.above) this.#waiter.reached();
@@ -29,7 +30,7 @@ export class TurnCollector {
     });
   }
 
-  /** Takes no more turns. */
+  /** Accepts no more turns. */
   close(): readonly Asked[] {
     this.#closed = true;
     return this.asked;

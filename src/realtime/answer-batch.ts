@@ -1,4 +1,4 @@
-/** One commit acknowledges several updates of one connection: their answers leave in one write. */
+/** Collects the acknowledgements of one commit for one connection, so that they leave in one write. */
 import type { Link } from '../edge/socket.ts';
 
 export class AnswerBatch {
@@ -11,7 +11,7 @@ export class AnswerBatch {
     this.#send = send;
   }
 
-  /** Leaves once everything that is settled in this turn has answered. */
+  /** Sends the batch after all promises that settle in this turn have added their answers. */
   add(frame: Uint8Array): void {
     this.#frames.push(frame);
     if (this.#frames.length === 1) queueMicrotask(() => this.#leave());

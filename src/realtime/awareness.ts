@@ -1,36 +1,36 @@
 /**
- * Who is at a document and what they say of themselves (cursor, colour, name), as y-protocols' awareness has it. Nothing of it is stored.
- * The server keeps its own table: a member speaks for the client ids that it has introduced and for no other, and who it is is stamped by us.
+ * Awareness states as in y-protocols (cursor, colour, name) of the clients at a document. Nothing is stored. The server keeps its own table:
+ * a member may only change the client ids that it has introduced, and the server stamps its identity on them.
  */
 import { createDecoder, readVarUint } from 'lib0/decoding';
-import { LIMITS } from '../../protocol/limits.ts';
-import type { Identity } from '../services/identities.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
+import type { Identity } from '../features/people/identities/identities.ts';
 import { type AwarenessEntry, readAwareness } from './wire.ts';
 
-/** Clients renew what they say every 15 s; whoever has been silent for so long is taken for gone. Source: y-protocols. */
+/** Clients renew their state every 15 s; after this silence a client counts as gone. Source: y-protocols. */
 const SILENCE_MS = 30_000;
-/** How long it is remembered how far a client had got: what others still send of it must not bring it back. */
+/** How long the clock of a client that left is kept, so that states which others still send do not bring it back. */
 const REMEMBERED_MS = 60_000;
 const REMEMBERED_MAX = 10_000;
-/** A client has one id for a document; another where it has begun anew on the same connection. */
+/** Client ids of one member. A client has one id for a document, and a new one after it restarts on the same connection. */
 const CLIENTS_PER_SPEAKER_MAX = 4;
 const ENTRIES_PER_MESSAGE_MAX = LIMITS.socketsPerArtifactMax;
-/** What the stamp adds to a state, which clients send back to us. */
+/** Bytes that the stamp adds to a state; clients send stamped states back. */
 const STAMP_BYTES_MAX = 1024;
 const GONE = 'null';
 
-/** A member, as far as it speaks of itself. */
+/** The identity of a member. */
 export interface Speaker {
   readonly identity: Identity;
 }
 
 interface Entry {
   clock: number;
-  /** `null` once it has left. */
+  /** `null` once the client has left. */
   json: string;
-  /** Undefined once the member has left. */
+  /** The member that introduced the client; undefined once it has left. */
   speaker: Speaker | undefined;
-  /** Who it was; undefined for whoever cannot be told from others. */
+  /** The person behind the client; undefined for anonymous callers. */
   account: string | undefined;
   seenMs: number;
 }
@@ -40,12 +40,12 @@ export class AwarenessTable {
   readonly #introduced = new Map<Speaker, Set<number>>();
   #present = 0;
 
-  /** Client ids that have something to say. */
+  /** Client ids with a state. */
   get size(): number {
     return this.#present;
   }
 
-  /** Ids for which something else is to be told now. What the speaker may not say is left out. */
+  /** Applies states and returns the ids that changed. States that the speaker may not set are dropped. */
   said(speaker: Speaker, states: Uint8Array, nowMs: number): number[] {
     if (this.#isEcho(speaker, states)) return [];
     const entries = readAwareness(states, ENTRIES_PER_MESSAGE_MAX, LIMITS.awarenessStateBytesMax + STAMP_BYTES_MAX);
@@ -54,7 +54,7 @@ export class AwarenessTable {
     return entries.filter((entry) => this.#take(speaker, entry, isFirstWord, nowMs)).map(({ clientId }) => clientId);
   }
 
-  /** Takes back everything that it has said; the ids for which that changes something. */
+  /** Removes all states of a member and returns the ids that changed. */
   left(speaker: Speaker, nowMs: number): number[] {
     const gone: number[] = [];
     for (const clientId of this.#introduced.get(speaker) ?? []) {
@@ -67,7 +67,7 @@ export class AwarenessTable {
     return gone;
   }
 
-  /** Removes who has been silent for too long, and forgets those who left long ago. */
+  /** Removes clients that have been silent for too long, and forgets those that left long ago. */
   sweep(nowMs: number): number[] {
     const gone: number[] = [];
     for (const [clientId, entry] of this.#entries) {
@@ -78,7 +78,7 @@ export class AwarenessTable {
     return gone;
   }
 
-  /** What is to be told of these ids. */
+  /** The current entries of these ids. */
   entriesOf(clientIds: Iterable<number>): AwarenessEntry[] {
     const entries: AwarenessEntry[] = [];
     for (const clientId of clientIds) {
@@ -88,7 +88,7 @@ export class AwarenessTable {
     return entries;
   }
 
-  /** Everybody who is here. */
+  /** The ids of all clients that are present. */
   all(): AwarenessEntry[] {
     const entries: AwarenessEntry[] = [];
     for (const [clientId, { clock, json }] of this.#entries) if (json !== GONE) entries.push({ clientId, clock, json });
@@ -96,8 +96,8 @@ export class AwarenessTable {
   }
 
   /**
-   * Clients send back whatever they hear of others: each of 500 people says of all others what we have just told it. Such a message
-   * begins with somebody else, and is not read any further.
+   * Clients send back every state that they receive: each of 500 clients repeats the states of all others. Such a message begins with
+   * another client's id, and the rest of it is not read.
    */
   #isEcho(speaker: Speaker, states: Uint8Array): boolean {
     try {
@@ -107,7 +107,7 @@ export class AwarenessTable {
       if (known?.speaker === undefined || known.speaker === speaker) return false;
       return this.#introduced.has(speaker) || !isSuccessor(speaker, known.account);
     } catch {
-      // Malformed: nothing of it is taken.
+      // A malformed message changes nothing.
       return true;
     }
   }
@@ -136,7 +136,7 @@ export class AwarenessTable {
     return this.#remove(entry, nowMs);
   }
 
-  /** Whether it was here. */
+  /** Returns whether the client was present. */
   #remove(entry: Entry, nowMs: number): boolean {
     if (entry.json === GONE) return false;
     entry.json = GONE;
@@ -153,10 +153,10 @@ export class AwarenessTable {
 
 function maySpeak(speaker: Speaker, known: Entry, clock: number, isFirstWord: boolean): boolean {
   if (known.speaker === speaker) return clock > known.clock || (clock === known.clock && known.json === GONE);
-  // The same person comes back, maybe before the old connection is known to be dead; its end then takes nothing away. Another window of
-  // this person is told apart by its repeating what it has heard: that is no later, and not the first that it says.
+  // The same person reconnects, maybe before the server has noticed that the old connection is dead; its close then removes nothing. Another
+  // window of this person only repeats the state that it received: its clock is not newer, and it is not the first state that it sends.
   if (isSuccessor(speaker, known.account)) return clock > known.clock || (clock === known.clock && isFirstWord);
-  // What others repeat of somebody who has left is no later than what he said himself.
+  // A state that others repeat after its client left has no newer clock than the client's own last state.
   return known.speaker === undefined && known.account === undefined && clock > known.clock;
 }
 
@@ -169,8 +169,8 @@ function isSuccessor(speaker: Speaker, account: string | undefined): boolean {
 }
 
 /**
- * The state with who it is in `user`: `id`, `name` and `kind` are ours, the rest is the client's. Without an account the name is the
- * client's own, and `anonymous` says so. Undefined where it is no object.
+ * The state with the identity in `user`. The server sets `id`, `name` and `kind`, the client the rest. Without an account the name is the
+ * client's own and `kind` is `anonymous`. Undefined where the state is no object.
  */
 function stamp(json: string, { id, name, kind, color }: Identity): string | undefined {
   const state = parsed(json);
@@ -186,7 +186,7 @@ function parsed(json: string): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(json);
     return isObject(value) ? value : undefined;
   } catch {
-    // What is no JSON would fail in every client that parses it.
+    // Every client parses the state, so text that is no JSON must not be passed on.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
-/** Who is connected to each artifact by any kind of socket. Rooms and channels tell it; GET …/presence asks. */
-import type { ArtifactId } from '../../protocol/ids.ts';
-import type { Identity } from '../services/identities.ts';
+/** The people connected to each artifact by any kind of socket. Rooms and channels register them; GET …/presence reads them. */
+import type { ArtifactId } from '../../protocol/core/ids.ts';
+import type { Identity } from '../features/people/identities/identities.ts';
 
 export interface ConnectedPerson extends Identity {
   readonly connections: number;
@@ -14,7 +14,7 @@ interface Entry {
 export class Connections {
   readonly #people = new Map<ArtifactId, Map<string, Entry>>();
 
-  /** Call what it answers once the socket is closed. */
+  /** Returns a function to call once the socket is closed. */
   join(artifactId: ArtifactId, identity: Identity): () => void {
     const people = this.#people.get(artifactId) ?? new Map<string, Entry>();
     this.#people.set(artifactId, people);
@@ -31,12 +31,12 @@ export class Connections {
     };
   }
 
-  /** Distinct people; anonymous ones are counted by connection. */
+  /** Distinct people; each anonymous connection counts as one. */
   count(artifactId: ArtifactId): number {
     return this.#people.get(artifactId)?.size ?? 0;
   }
 
-  /** Those who have been here longest, at most `peopleMax`. */
+  /** The people connected for longest, at most `peopleMax`. */
   people(artifactId: ArtifactId, peopleMax: number): ConnectedPerson[] {
     const found: ConnectedPerson[] = [];
     for (const { identity, connections } of this.#people.get(artifactId)?.values() ?? []) {

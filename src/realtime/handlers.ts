@@ -1,5 +1,5 @@
-/** What a path that speaks a protocol over WebSockets answers to a request that is no upgrade. */
-import { Failure } from '../../protocol/errors.ts';
+/** The answer of a WebSocket endpoint to a request that is no upgrade. */
+import { Failure } from '../../protocol/core/errors.ts';
 import type { SocketEndpointId } from '../../protocol/table.ts';
 import type { Handlers } from '../edge/call.ts';
 

@@ -1,13 +1,14 @@
-/** One document as one connection of protocol B has it: who is there, what waits for that, and what is sent and taken from then on. */
-import { type ArtifactHead, letIn, type Principal } from '../../actors/access.ts';
-import type { Clock, Log, Timer } from '../../actors/ports.ts';
-import { CLOSE, type CloseCode } from '../../protocol/close-codes.ts';
-import { Failure } from '../../protocol/errors.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
-import { LIMITS } from '../../protocol/limits.ts';
+/** One document on one connection of protocol B: decides who the client is, holds its messages until then, and serves them afterwards. */
+import { type ArtifactHead, letIn, type Principal } from '../../actors/access/access.ts';
+import type { Clock, Log, Timer } from '../../actors/runtime/ports.ts';
+import { CLOSE, type CloseCode } from '../../protocol/core/close-codes.ts';
+import { Failure } from '../../protocol/core/errors.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
+import { type AccessEnd, type AccessNow, failureOf, type OpenAccess } from '../edge/open-access.ts';
 import type { Link } from '../edge/socket.ts';
-import type { AccessEnd, AccessWatch } from '../services/access-watch.ts';
-import type { Identities, Identity } from '../services/identities.ts';
+import type { Identities, Identity } from '../features/people/identities/identities.ts';
+import { applyUpdate } from './apply-update.ts';
 import { type CollaborationScope, collaborationScope } from './collaboration-access.ts';
 import type { Connections } from './connections.ts';
 import type { Rooms, Seat } from './room-types.ts';
@@ -18,48 +19,60 @@ export interface HocuspocusDeps {
   readonly log: Log;
   readonly tokens: { authenticate(bearer: string): Principal | Promise<Principal> };
   readonly heads: { get(id: ArtifactId): ArtifactHead | Promise<ArtifactHead | null> };
-  readonly watch: Pick<AccessWatch, 'watch'>;
+  readonly watch: Pick<OpenAccess, 'watch'>;
   readonly identities: Pick<Identities, 'of'>;
   readonly rooms: Rooms;
   readonly connections: Pick<Connections, 'join'>;
-  /** Unlike any other in the world. */
+  /** Globally unique. */
   readonly newSessionId: () => string;
 }
 
-/** The connection that several documents share. */
+/** The connection, which several documents share. */
 export interface DocumentHost {
   readonly deps: HocuspocusDeps;
   readonly link: Link;
   readonly artifactId: ArtifactId;
+  readonly network: string;
   readonly sessionId: string;
-  /** Who opened the connection. */
-  readonly caller: Principal;
-  /** An answer: where the link is full it follows later, for a client counts them. */
+  /** The caller who opened the connection, or why the access of that caller has ended. */
+  readonly opener: Principal | AccessEnd;
+  /** Sends an answer. Where the link is full it is sent later, never dropped, because clients count answers. */
   send(frame: Uint8Array): void;
-  /** The same for what may come many at once, in their order. */
+  /** The same for several frames at once, in their order. */
   acknowledge(frame: Uint8Array): void;
   close(code: CloseCode, reason: string): void;
-  /** Somebody on this connection may open a document: more of what he sends may wait. `version`: of his client, where it tells that. */
-  known(version: string | undefined): void;
-  /** Enters a token that is to be looked at. False when too many came already; then the connection is closed. */
+  /** A caller on this connection may open a document, so its larger backlog applies. `version` of the client, where the client sends it. */
+  known(principal: Principal, version: string | undefined): void;
+  /** A document has been denied. */
+  denied(): void;
+  /** Counts a token that is to be checked. False after too many; then the connection is closed. */
   mayTry(): boolean;
-  /** Enters a message that waits for its document. False when there is no room; then the connection is closed. */
+  /** Counts a message that waits for its document. False where the backlog is full; then the connection is closed. */
   holdBack(bytes: number): boolean;
-  /** What was held back of a document does not wait any more. */
+  /** Releases the backlog of a document. */
   letGo(bytes: number, messages: number): void;
 }
 
-/** Who is there, and what that opens. */
+/** A decided identity, and the access that it has. */
 interface Grant {
-  readonly principal: Principal;
+  principal: Principal;
   readonly identity: Identity;
   scope: CollaborationScope;
   readonly unwatch: () => void;
 }
 
+/** The watch over the access of a principal. It begins before the decision, so that no change is missed while the identity is read. */
+interface Watch {
+  /** The access that was decided; undefined until then. */
+  grant: Grant | undefined;
+  /** What was told before the decision. */
+  early: AccessNow | undefined;
+  end: () => void;
+}
+
 /**
- * `waiting` for a token, or for what the token opens; `open`; `denied`, until another token comes; `ended`: its address is free again.
- * A document that is open stays so while another token is looked at.
+ * `waiting` for a token or for the result of its check; `open`; `denied` until another token comes; `ended`, with its address free again.
+ * An open document stays open while another token is checked.
  */
 type State = 'waiting' | 'open' | 'denied' | 'ended';
 
@@ -69,11 +82,11 @@ interface HeldBack {
 }
 
 interface Token {
-  /** Empty: whoever opened the connection. */
+  /** Empty for the caller who opened the connection. */
   readonly token: string;
-  /** Of the client, where it tells that. */
+  /** The client's version, where the client sends it. */
   readonly version: string | undefined;
-  /** None came, and none may be needed. */
+  /** The client sent no token and may not need one. */
   readonly isImplied?: boolean;
 }
 
@@ -88,19 +101,19 @@ export class DocumentSession {
   #state: State = 'waiting';
   #grant: Grant | undefined;
   #seat: Seat | undefined;
-  /** Ends what is told of who is connected. */
+  /** Removes the client from the connected people. */
   #disconnect: (() => void) | undefined;
   #heldBack: HeldBack[] = [];
-  /** Of the token that is looked at: where the document was left meanwhile, the answer comes too late. */
+  /** The number of the current token check; results of earlier ones are ignored. */
   #attempt = 0;
   #isDeciding = false;
   #latest: Token | undefined;
-  /** Nothing has come so far that says who is there. */
+  /** The client has not identified itself yet. */
   #isNameless = true;
   readonly #deadline: Timer;
-  /** One of its changes was refused: those after it build upon what the server does not have. */
+  /** One of its changes was refused, and its later changes build on that one, so they are refused too. */
   #isDeaf = false;
-  /** The link had no room for it. */
+  /** The link had no room for our Step1, which is sent once it has drained. */
   #owesStep1 = false;
 
   constructor(host: DocumentHost, address: string, name: string) {
@@ -112,7 +125,12 @@ export class DocumentSession {
     });
   }
 
-  /** `bytes` of the frame that it came in. */
+  /** It is open, or may still be opened by a token that is being checked or awaited. */
+  get isServed(): boolean {
+    return this.#state === 'open' || this.#state === 'waiting';
+  }
+
+  /** `bytes` is the size of the message's frame. */
   handle(message: DocumentMessage, bytes: number): void {
     if (message.kind === 'token') {
       if (!this.#host.mayTry()) return;
@@ -134,7 +152,7 @@ export class DocumentSession {
     this.#seat.drained();
   }
 
-  /** The connection or the client's part in this document is over. */
+  /** Called when the connection closes or the client leaves the document. */
   end(): void {
     this.#leave('ended');
   }
@@ -142,11 +160,11 @@ export class DocumentSession {
   #holdBack(message: DocumentMessage, bytes: number): void {
     if (!this.#host.holdBack(bytes)) return;
     this.#heldBack.push({ message, bytes });
-    // Providers of version 2 without a token begin with this: then the connection says who is there, if it can.
+    // Providers of version 2 without a token begin with this message; the identity of the connection then counts.
     if (message.kind === 'step1' && this.#isNameless && this.#attempt === 0) this.#try(NO_TOKEN);
   }
 
-  /** One after the other; of those that come meanwhile the last. */
+  /** Checks one token at a time, and after it only the newest of those that arrived meanwhile. */
   #try(token: Token): void {
     this.#latest = token;
     if (!this.#isDeciding) void this.#decide();
@@ -164,23 +182,21 @@ export class DocumentSession {
   async #enter({ token, version, isImplied }: Token): Promise<void> {
     this.#attempt += 1;
     const attempt = this.#attempt;
-    const { deps, artifactId, sessionId } = this.#host;
     try {
       const principal = await this.#principal(token);
-      const identity = await deps.identities.of(principal, sessionId);
-      const head = await deps.heads.get(artifactId);
-      if (attempt !== this.#attempt) return;
-      // Decided and watched in one turn: no change of the access falls between them.
-      const grant = this.#watched(principal, identity, collaborationScope(head, principal));
+      const grant = await this.#granted(principal, attempt);
+      if (grant === undefined) return;
+      const { identity } = grant;
       this.#grant?.unwatch();
       const before = this.#grant;
       this.#grant = grant;
-      this.#host.known(version);
+      this.#host.known(principal, version);
+      if (attempt !== this.#attempt) return;
       if (this.#seat !== undefined && before?.identity.id === identity.id) {
         this.#say(grant.scope);
         return;
       }
-      // Somebody else from here on: what happened between the two seats is sent anew.
+      // The identity changes here. Changes between the two seats are sent again.
       const hadSeat = this.#stand();
       const seat = await this.#sit(grant);
       if (attempt !== this.#attempt) {
@@ -188,35 +204,57 @@ export class DocumentSession {
         return;
       }
       this.#open(seat, grant);
-      if (hadSeat) seat.sendStep2(EMPTY_VECTOR);
+      if (hadSeat) seat.requested({ stateVector: EMPTY_VECTOR });
     } catch (error) {
       if (attempt === this.#attempt) this.#notEntered(error, isImplied);
     }
   }
 
   async #principal(token: string): Promise<Principal> {
-    const { caller, deps, artifactId } = this.#host;
-    if (token === '') return caller;
+    const { deps, artifactId } = this.#host;
+    if (token === '') return openerOf(this.#host);
     const principal = await deps.tokens.authenticate(token);
-    // What the page's own host has opened stays open beside the token.
-    if (caller.kind === 'agent' || caller.letInto !== artifactId) return principal;
-    return letIn(principal, { artifactId, expiresAtMs: caller.expiresAtMs ?? Number.POSITIVE_INFINITY });
+    const { opener } = this.#host;
+    // The access from the cookies of the page's own host stays valid beside that of the token.
+    if (typeof opener === 'string' || opener.kind === 'agent' || opener.letInto !== artifactId) return principal;
+    return letIn(principal, { artifactId, expiresAtMs: opener.expiresAtMs ?? Number.POSITIVE_INFINITY });
   }
 
-  #watched(principal: Principal, identity: Identity, scope: CollaborationScope): Grant {
-    const unwatch = this.#host.deps.watch.watch(this.#host.artifactId, principal, (now) => {
-      if (this.#grant !== grant) return;
-      if ('over' in now) this.#over(now.over);
-      else this.#decideAgain(grant, now.head);
+  /** Undefined where another token came meanwhile. */
+  async #granted(principal: Principal, attempt: number): Promise<Grant | undefined> {
+    const { deps, artifactId, sessionId } = this.#host;
+    const watch = this.#watch(principal);
+    try {
+      const identity = await deps.identities.of(principal, sessionId);
+      const read = await deps.heads.get(artifactId);
+      if (attempt !== this.#attempt) return undefined;
+      const { early } = watch;
+      if (early !== undefined && 'over' in early) throw failureOf(early.over);
+      const now = early?.principal ?? principal;
+      const scope = collaborationScope(early?.head ?? read, now);
+      watch.grant = { principal: now, identity, scope, unwatch: watch.end };
+      return watch.grant;
+    } finally {
+      if (watch.grant === undefined) watch.end();
+    }
+  }
+
+  #watch(principal: Principal): Watch {
+    const watch: Watch = { grant: undefined, early: undefined, end: () => undefined };
+    watch.end = this.#host.deps.watch.watch(this.#host.artifactId, principal, (now) => {
+      const { grant } = watch;
+      if (grant === undefined) watch.early = now;
+      else if (this.#grant !== grant) return;
+      else if ('over' in now) this.#over(now.over);
+      else this.#decideAgain(grant, now.head, now.principal);
     });
-    const grant: Grant = { principal, identity, scope, unwatch };
-    return grant;
+    return watch;
   }
 
   #sit({ principal, identity }: Grant): Seat | Promise<Seat> {
-    const { deps, artifactId, link } = this.#host;
+    const { deps, artifactId, link, network } = this.#host;
     const over = () => this.#host.close(CLOSE.moved, 'the artifact has moved');
-    return deps.rooms.join(artifactId, this.#name, { link, address: this.#address, principal, identity, over });
+    return deps.rooms.join(artifactId, this.#name, { link, address: this.#address, network, principal, identity, over });
   }
 
   #open(seat: Seat, { identity, scope }: Grant): void {
@@ -231,18 +269,19 @@ export class DocumentSession {
     for (const { message } of this.#takeHeldBack()) this.#perform(message);
   }
 
-  /** It could not be decided who is there, or nothing opens for him, or the document cannot be had now. */
+  /** The identity could not be decided, it has no access, or the document cannot be loaded now. */
   #notEntered(error: unknown, isImplied = false): void {
     if (error instanceof Failure && !AWAY.has(error.code)) {
-      // A connection that opens nothing by itself may still be waiting for the token.
+      // Without access of its own the connection may still be waiting for the token.
       if (!isImplied || this.#grant !== undefined) this.#deny(error);
       return;
     }
     this.#comeBack(error);
   }
 
-  #decideAgain(grant: Grant, head: ArtifactHead): void {
+  #decideAgain(grant: Grant, head: ArtifactHead, principal: Principal): void {
     const before = grant.scope;
+    grant.principal = principal;
     try {
       grant.scope = collaborationScope(head, grant.principal);
     } catch (error) {
@@ -252,14 +291,13 @@ export class DocumentSession {
     }
     if (this.#state !== 'open' || grant.scope === before) return;
     this.#say(grant.scope);
-    // What was refused meanwhile comes with the answer.
+    // The answer includes changes that the link dropped meanwhile.
     if (grant.scope === 'read-write' && this.#seat !== undefined) this.#askFor(this.#seat);
   }
 
   #over(over: AccessEnd): void {
-    if (over === 'undecided') this.#host.close(CLOSE.moved, 'access has to be decided anew');
-    else if (over === 'gone') this.#deny(new Failure('ARTIFACT_NOT_FOUND'));
-    else this.#deny(new Failure('UNAUTHORIZED', { reason: over }));
+    if (over === 'undecided') this.#host.close(CLOSE.moved, 'access has to be decided again');
+    else this.#deny(failureOf(over));
   }
 
   #perform(message: DocumentMessage): void {
@@ -267,9 +305,8 @@ export class DocumentSession {
     if (seat === undefined) return;
     switch (message.kind) {
       case 'step1':
-        // Each time: a client that syncs again waits for the acknowledgement of its answer.
-        this.#askFor(seat);
-        seat.sendStep2(message.stateVector);
+        // We ask each time that we answer, because a client that syncs again waits for the acknowledgement of its own answer.
+        seat.requested({ stateVector: message.stateVector, before: () => this.#askFor(seat) });
         break;
       case 'step2':
       case 'update':
@@ -279,9 +316,9 @@ export class DocumentSession {
         seat.awareness(message.states);
         break;
       case 'queryAwareness':
-        seat.sendAwareness();
+        seat.requested({ awareness: true });
         break;
-      // Stateless messages are for applications with a server of their own; nobody listens here. The others do not come this far.
+      // Stateless messages are for applications with a server of their own and have no receiver here. The other kinds are handled earlier.
       case 'stateless':
       case 'token':
       case 'close':
@@ -292,30 +329,27 @@ export class DocumentSession {
     }
   }
 
-  /** Without this question the client would wait for the status of its answer. */
+  /** Without this request the client would wait for the status of an answer that it never sends. */
   #askFor(seat: Seat): void {
     this.#owesStep1 = !seat.sendStep1();
   }
 
-  /** Exactly one status for each: the client counts what it has sent down by those that were taken. */
-  #change(seat: Seat, { kind, update }: Extract<DocumentMessage, { kind: 'step2' | 'update' }>): void {
+  /** Sends exactly one status for each update, because the client decrements its count of unsynced changes for each. */
+  #change(seat: Seat, arrived: Extract<DocumentMessage, { kind: 'step2' | 'update' }>): void {
+    const { kind, update } = arrived;
+    // The client does not count an answer that it gives without having asked itself.
+    const isCounted = kind === 'update' || !seat.answered();
     if (this.#isDeaf || this.#grant?.scope !== 'read-write') {
       this.#acknowledge(kind === 'step2' && seat.holds(update));
       return;
     }
     const taken = () => {
-      if (this.#seat === seat) this.#acknowledge(true);
+      if (this.#seat === seat && isCounted) this.#acknowledge(true);
     };
     const notTaken = (error: unknown) => {
       if (this.#seat === seat) this.#notTaken(error);
     };
-    try {
-      const outcome = seat.apply(update);
-      if (outcome instanceof Promise) outcome.then(taken, notTaken);
-      else taken();
-    } catch (error) {
-      notTaken(error);
-    }
+    applyUpdate(seat, arrived, taken, notTaken);
   }
 
   #notTaken(error: unknown): void {
@@ -328,11 +362,11 @@ export class DocumentSession {
     this.#acknowledge(false);
   }
 
-  /** Nobody knows what became of it, or it cannot be had now: the client syncs again when it is back. */
+  /** The outcome is unknown or the document is unavailable, so the connection closes and the client syncs again when it reconnects. */
   #comeBack(error: unknown): void {
     if (!(error instanceof Failure)) this.#log(error, 'a document could not be opened');
     const isMoved = error instanceof Failure && error.code === 'OWNER_MOVED';
-    this.#host.close(isMoved ? CLOSE.moved : CLOSE.overloaded, 'the document cannot be had now');
+    this.#host.close(isMoved ? CLOSE.moved : CLOSE.overloaded, 'the document cannot be loaded now');
   }
 
   #log(err: unknown, what: string): void {
@@ -347,10 +381,11 @@ export class DocumentSession {
     this.#host.send(frameAllowed(scope, this.#address));
   }
 
-  /** For good, until another token comes. The connection stays: without it the client would come back and ask again. */
+  /** Denies the document until another token comes. The connection stays open, because a client that is disconnected reconnects and asks again. */
   #deny({ code, message }: Failure): void {
     this.#leave('denied');
     this.#host.send(frameDenied(`${code}: ${message}`, this.#address));
+    this.#host.denied();
   }
 
   #leave(state: 'denied' | 'ended'): void {
@@ -364,7 +399,7 @@ export class DocumentSession {
     this.#takeHeldBack();
   }
 
-  /** Whether it had a seat. */
+  /** Returns whether it had a seat. */
   #stand(): boolean {
     const seat = this.#seat;
     this.#seat = undefined;
@@ -382,4 +417,10 @@ export class DocumentSession {
     this.#host.letGo(bytes, held.length);
     return held;
   }
+}
+
+/** Throws UNAUTHORIZED or ARTIFACT_NOT_FOUND where the access of the caller who opened the connection has ended. */
+function openerOf({ opener }: DocumentHost): Principal {
+  if (typeof opener === 'string') throw failureOf(opener);
+  return opener;
 }

@@ -1,24 +1,26 @@
-/** Protocol B of wire.md: many documents on one socket, each of which says in a frame of its own who is there. */
-import type { Principal } from '../../actors/access.ts';
-import type { Timer } from '../../actors/ports.ts';
-import { CLOSE, type CloseCode } from '../../protocol/close-codes.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
-import { LIMITS } from '../../protocol/limits.ts';
+/** Protocol B of wire.md: many documents on one socket, each authenticated by a frame of its own. */
+import type { Principal } from '../../actors/access/access.ts';
+import type { Timer } from '../../actors/runtime/ports.ts';
+import { CLOSE, type CloseCode } from '../../protocol/core/close-codes.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
+import { networkOf } from '../edge/address.ts';
+import { type AccessEnd, closeCodeOf, ENDS } from '../edge/open-access.ts';
 import type { Link, SocketCall, SocketProtocol, SocketSession } from '../edge/socket.ts';
 import { AnswerBatch } from './answer-batch.ts';
 import { type DocumentHost, DocumentSession, type HocuspocusDeps } from './hocuspocus-document.ts';
 import { type AddressedMessage, frameDenied, frameKeepAlive, framePing, framePong, keptFrame, readAddressedMessage } from './wire.ts';
 
-/** Clients give up a connection on which they have got nothing for 30 s. */
+/** Interval of pings. Clients give up a connection on which they receive nothing for 30 s. */
 const KEEP_ALIVE_MS = 20_000;
-/** Twice an update: one that is too large is refused and its sender stays; only what is larger still closes the connection. */
+/** Twice the limit of an update. An update above the limit is refused and the connection stays; a larger frame closes it. */
 const MESSAGE_BYTES_MAX = 2 * LIMITS.updateBytesMax;
 const HIGH_WATER_BYTES = 256 * 1024;
-/** Frames that are no deltas (answers to what the peer sends) and wait for it to read. Beyond that it only talks. */
+/** Answers that wait for the peer to read. A peer with more sends without reading, and is closed. */
 const UNSENT_FRAMES_MAX = 1000;
-/** What may wait while documents are opened for somebody who may open them. */
+/** Bytes that may wait while documents are opened for a caller with access. */
 const OPENING_BYTES_MAX = MESSAGE_BYTES_MAX;
-/** What a message that waits weighs beside its bytes. */
+/** Overhead in bytes of a message that waits. */
 const WAITING_MESSAGE_BYTES = 200;
 
 export function hocuspocus(deps: HocuspocusDeps): SocketProtocol {
@@ -46,35 +48,41 @@ export function hocuspocus(deps: HocuspocusDeps): SocketProtocol {
 }
 
 class HocuspocusSession implements SocketSession, DocumentHost {
-  readonly caller: Principal;
   readonly artifactId: ArtifactId;
+  readonly network: string;
   readonly link: Link;
   readonly deps: HocuspocusDeps;
   readonly sessionId: string;
   readonly #onClosed: () => void;
-  /** By their addresses. */
+  readonly #prove: SocketCall['prove'];
+  /** Keyed by address. */
   readonly #documents = new Map<string, DocumentSession>();
   readonly #deadline: Timer;
-  /** Answers that the link did not take, in their order. */
+  /** Answers that the link could not take, in their order. */
   #unsent: Uint8Array[] = [];
   readonly #statuses: AnswerBatch;
   #waitingBytes = 0;
   #waitingMessages = 0;
+  readonly #call: SocketCall;
+  /** Why the access of the caller who opened the connection has ended. */
+  #over: AccessEnd | undefined;
   #tokens = 0;
   #isKnown = false;
   #answersPings = false;
 
   constructor(link: Link, call: SocketCall, deps: HocuspocusDeps, onClosed: () => void) {
     this.link = link;
-    this.caller = call.principal;
+    this.#call = call;
     this.deps = deps;
     this.artifactId = call.params.artifactId as ArtifactId;
+    this.network = networkOf(call.address);
     this.sessionId = deps.newSessionId();
     this.#isKnown = call.head !== undefined;
+    this.#prove = call.prove;
     this.#onClosed = onClosed;
     this.#statuses = new AnswerBatch(link, (frame) => this.send(frame));
     this.#deadline = deps.clock.after(LIMITS.preAuthDeadlineMs, () => {
-      // Whoever has shown nothing of himself holds no connection; who may connect may be late to open a document.
+      // A client without credentials must not hold a connection; an authenticated one may open its first document later.
       if (call.head === undefined && this.#documents.size === 0) this.close(CLOSE.timeout, 'nobody said who is there');
     });
   }
@@ -85,7 +93,7 @@ class HocuspocusSession implements SocketSession, DocumentHost {
       this.close(CLOSE.malformed, 'this protocol has binary frames only');
       return;
     }
-    // Updates are kept, and the bytes are lent for this turn only.
+    // The bytes are valid in this turn only, and updates outlive it.
     const read = readAddressedMessage(keptFrame(data));
     if (read.kind === 'malformed') this.close(CLOSE.malformed, read.reason.slice(0, 100));
     else if (read.kind === 'ping') this.send(framePong());
@@ -108,6 +116,27 @@ class HocuspocusSession implements SocketSession, DocumentHost {
     }
   }
 
+  get opener(): Principal | AccessEnd {
+    return this.#over ?? this.#call.principal;
+  }
+
+  /** Documents with tokens of their own stay open. Those of the opener are denied, and a connection that serves no other is closed. */
+  accessOver(over: AccessEnd): void {
+    this.#over = over;
+    if (over === 'undecided') this.close(CLOSE.moved, 'access has to be decided again');
+    else {
+      this.#isKnown = false;
+      this.denied();
+    }
+  }
+
+  /** The documents of the opener may be denied before or after the access is over. */
+  denied(): void {
+    const over = this.#over;
+    if (over === undefined || [...this.#documents.values()].some(({ isServed }) => isServed)) return;
+    this.close(closeCodeOf(over), ENDS[over]);
+  }
+
   send(frame: Uint8Array): void {
     if (this.#unsent.length === 0 && this.link.send(frame) !== 'skipped') return;
     this.#unsent.push(frame);
@@ -122,9 +151,13 @@ class HocuspocusSession implements SocketSession, DocumentHost {
     if (this.link.isOpen) this.link.close(code, reason);
   }
 
-  known(version: string | undefined): void {
+  known(principal: Principal, version: string | undefined): void {
+    if (!this.#isKnown && this.#prove?.(principal) === false) {
+      this.close(CLOSE.overloaded, 'too many connections are open');
+      return;
+    }
     this.#isKnown = true;
-    // A client that tells its version answers pings.
+    // Clients that send their version answer pings.
     this.#answersPings ||= version !== undefined;
   }
 
@@ -156,7 +189,7 @@ class HocuspocusSession implements SocketSession, DocumentHost {
   keepAlive(): void {
     if (!this.link.isOpen || this.link.bufferedBytes > 0) return;
     const [address] = this.#documents.keys();
-    // Every provider takes awareness of nobody, under any address that it knows; a bare ping only those that have told their version.
+    // Every provider accepts an empty awareness message under an address that it knows; only those that sent their version accept a bare ping.
     if (address !== undefined) this.link.send(frameKeepAlive(address));
     else if (this.#answersPings) this.link.send(framePing());
   }
@@ -180,7 +213,7 @@ class HocuspocusSession implements SocketSession, DocumentHost {
     this.#unsent = [];
   }
 
-  /** Undefined where the connection has as many documents as it may have. */
+  /** Undefined where the connection already has its maximum of documents. */
   #meet(address: string, name: string): DocumentSession | undefined {
     if (this.#documents.size >= LIMITS.documentsPerSocketMax) return undefined;
     const session = new DocumentSession(this, address, name);
@@ -188,7 +221,7 @@ class HocuspocusSession implements SocketSession, DocumentHost {
     return session;
   }
 
-  /** Without an answer: the client has forgotten the address, or has it for a successor already. */
+  /** Sends no answer, because the client has dropped the address or reused it already. */
   #closeDocument(address: string): void {
     this.#documents.get(address)?.end();
     this.#documents.delete(address);

@@ -1,50 +1,59 @@
-/** What the two collaboration protocols see of the room of a live document: everybody who has it open, whichever protocol they speak. */
-import type { Principal } from '../../actors/access.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
+/** The interface of a live document's room to the two collaboration protocols. A room holds every client of the document, whatever its protocol. */
+import type { Principal } from '../../actors/access/access.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 import type { Link } from '../edge/socket.ts';
-import type { Identity } from '../services/identities.ts';
+import type { Identity } from '../features/people/identities/identities.ts';
+import type { SyncRequest } from './sync-requests.ts';
 
-/** One who has a document open: a socket of protocol A, or one address on a socket of protocol B. */
+/** A client of a document: a socket of protocol A, or one address on a socket of protocol B. */
 export interface RoomMember {
   readonly link: Link;
-  /** What every frame to it begins with; undefined in protocol A. Several members may share a link, each with an address of its own. */
+  /** The prefix of every frame to it; undefined in protocol A. Several members may share a link, each with an address of its own. */
   readonly address: string | undefined;
   readonly principal: Principal;
+  /** The network of the peer, as `networkOf` tells it. */
+  readonly network?: string;
   readonly identity: Identity;
-  /** The document is not served here any more: whoever is connected must come back. Never told within a call of the member's own. */
+  /** The document is not served here any more, so the client must reconnect. Never called within a call of the member's own. */
   over(): void;
 }
 
 export interface Rooms {
   /**
-   * From then on the member gets what others do. At once where the room is there. Throws or rejects INVALID_DOCUMENT_NAME,
-   * DOCUMENT_LIMIT_EXCEEDED, ARTIFACT_NOT_FOUND, UNAVAILABLE or OWNER_MOVED.
+   * Adds the member, which from then on gets the changes of others. Synchronous where the room is open. Throws or rejects
+   * INVALID_DOCUMENT_NAME, DOCUMENT_LIMIT_EXCEEDED, ARTIFACT_NOT_FOUND, UNAVAILABLE or OWNER_MOVED.
    */
   join(artifactId: ArtifactId, document: string, member: RoomMember): Seat | Promise<Seat>;
 }
 
-/** A member's place in a room. Nothing is sent on a link that is not open. */
+/** A member's place in a room. Nothing is sent on a closed link. */
 export interface Seat {
   /**
-   * Applies what the member has changed; others are told at once. Answers (or resolves, after the commit) whether it held anything new.
-   * Throws or rejects a Failure: UNAVAILABLE and OWNER_MOVED where the outcome is unknown, others where it was refused, and with it all
-   * that follows. `update` is kept.
+   * Applies the member's change and publishes it to the others. Returns (or resolves, after the commit) whether it held anything new.
+   * Throws or rejects a Failure: UNAVAILABLE and OWNER_MOVED where the outcome is unknown, others where the change was refused, and with it
+   * all later ones. `update` is kept: do not change it afterwards. `isAnswer`: it is a SyncStep2, everything that the member has and the
+   * document lacks. An update that builds on missing ones settles when the member has sent those.
    */
-  apply(update: Uint8Array): boolean | Promise<boolean>;
-  /** Whether the document has everything that this update holds. */
+  apply(update: Uint8Array, isAnswer?: boolean): boolean | Promise<boolean>;
+  /** To be called for each SyncStep2, before `apply`. True where it answers a request that the room made by itself. */
+  answered(): boolean;
+  /** Whether the document already has everything in this update. */
   holds(update: Uint8Array): boolean;
-  /** Asks the member for what the server lacks. False where the link has no room for that. */
+  /** Asks the member for the changes that the server lacks. False where the link has no room for the request. */
   sendStep1(): boolean;
-  /** What a member with this state vector lacks. Where the socket is too slow for it now, it follows when the socket has drained. */
-  sendStep2(stateVector: Uint8Array): void;
-  /** Who is here. Nothing is sent where nobody is. */
+  /**
+   * Answers what the member asks for: the changes that it lacks, the awareness states. Requests beyond its budget wait, and only the newest
+   * of them is answered. A slow socket gets its answer after it has drained.
+   */
+  requested(request: SyncRequest): void;
+  /** Sends the awareness states of all present clients; nothing where there are none. */
   sendAwareness(): void;
-  /** What the member says of itself, as it came; what it may not say is left out. */
+  /** Takes the body of the member's awareness message; states that it may not set are dropped. */
   awareness(states: Uint8Array): void;
-  /** The link has left out a frame: this member is behind. */
+  /** The link dropped a frame, so this member is behind. */
   skipped(): void;
-  /** The link has sent everything: where the member is behind, it gets the difference at once. */
+  /** The link has drained. A member that is behind gets the difference at once. */
   drained(): void;
-  /** Once. What it said of itself is taken back. */
+  /** Called once. Removes the member and its awareness states. */
   leave(): void;
 }

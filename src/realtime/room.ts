@@ -1,34 +1,41 @@
-/** Everybody who has one live document open, over both protocols: what one changes reaches the others, and nobody slow is left behind for good. */
+/** The clients of one live document, over both protocols. Changes of one are published to the others, and slow ones catch up with a difference. */
 
-import type { DocumentListener, LiveDocument } from '../../actors/live-document.ts';
-import type { Clock, Timer } from '../../actors/ports.ts';
-import { Failure } from '../../protocol/errors.ts';
+import type { DocumentListener, LiveDocument } from '../../actors/documents/live-document.ts';
+import { type Missing, UpdateGap } from '../../actors/documents/update-gap.ts';
+import type { Clock, Timer } from '../../actors/runtime/ports.ts';
+import { CLOSE } from '../../protocol/core/close-codes.ts';
+import { Failure } from '../../protocol/core/errors.ts';
+import type { Holders } from '../platform/shares.ts';
 import { AwarenessTable } from './awareness.ts';
 import type { Outflow, Receiver } from './outflow.ts';
+import { Resync } from './resync.ts';
 import type { RoomMember, Seat } from './room-types.ts';
+import { type SyncBudgets, type SyncRequest, SyncRequests } from './sync-requests.ts';
 import { frameAwareness, frameSyncStep1, frameSyncStep2, frameSyncUpdate, writeAwareness } from './wire.ts';
 
-/** With more members what they say of themselves is told together, so that 500 cursors are not 250 000 frames a moment. */
+/** With more members awareness changes are gathered, so that 500 moving cursors do not make 250 000 frames at once. */
 const CROWD = 20;
 const CROWD_GAP_MS = 50;
 /**
- * Edits that follow one another faster than this reach the others together: to each of them a frame alone costs a write of its own,
- * which is most of what an edit costs. A display takes 16 ms to show the next frame.
+ * Edits that follow one another faster than this are published together, because the write of a frame to each reader is most of the cost of
+ * an edit. A display shows a frame every 16 ms.
  */
 const EDIT_GAP_MS = 10;
-/** Of edits that wait for the gap to pass. */
+/** Bytes of edits that may wait for the gap to pass. */
 const UNSENT_BYTES_MAX = 64 * 1024;
 
 export interface RoomDeps {
   readonly clock: Clock;
+  readonly artifactId: string;
   readonly outflow: Outflow;
-  /** Within a turn of the artifact's actor; settles once everything it has seen is committed. */
+  readonly syncBudgets: SyncBudgets;
+  /** Runs in a turn of the artifact's actor; settles once everything that the turn has seen is committed. */
   ask<T>(turn: () => T): T | Promise<T>;
-  /** The last has left, or the document is over. */
+  /** Called when the last member has left or the document has ended. */
   onEmpty(room: Room): void;
 }
 
-/** Those who are sent the very same bytes: all of protocol A, and those of protocol B under one address. */
+/** Members that get identical bytes: all of protocol A, or those of protocol B under one address. */
 interface Audience {
   readonly address: string | undefined;
   readonly topic: string;
@@ -49,22 +56,22 @@ export class Room implements DocumentListener {
   readonly #stopListening: () => void;
   readonly #audiences = new Map<string | undefined, Audience>();
   readonly #seats = new Set<RoomSeat>();
-  /** Edits that the others do not have yet, and when the last of them went out. */
+  /** Edits that are not published yet, and the time of the last publish. */
   #unsent: Unsent[] = [];
   #unsentBytes = 0;
   #sentMs = Number.NEGATIVE_INFINITY;
   #sendTimer: Timer | undefined;
-  /** Ids for which something is to be told, and when that was done last. */
+  /** Ids whose awareness changes are not published yet, and the time of the last publish. */
   readonly #untold = new Set<number>();
   #toldMs = Number.NEGATIVE_INFINITY;
   #tellTimer: Timer | undefined;
   #everybody: Uint8Array | undefined;
   #isOver = false;
-  /** Counts the beats. State vectors at the last two of them: whoever has missed nothing since before the older one has at least that. */
+  /** Counts beats. The state vectors at the last two are kept: a member that missed nothing since before the older one has at least that state. */
   beat = 0;
   #vectors: readonly [older: Uint8Array | undefined, newer: Uint8Array | undefined] = [undefined, undefined];
 
-  /** Within a turn of the document's actor. */
+  /** Must run in a turn of the document's actor. */
   constructor(live: LiveDocument, deps: RoomDeps) {
     this.live = live;
     this.deps = deps;
@@ -79,7 +86,7 @@ export class Room implements DocumentListener {
     return this.#seats.size;
   }
 
-  /** Of the beat before the last: what was published by then has long been sent, or its loss told. */
+  /** The state vector of the beat before the last. By now everything published before it was sent, or its loss was reported. */
   get settledVector(): Uint8Array | undefined {
     return this.#vectors[0];
   }
@@ -107,9 +114,9 @@ export class Room implements DocumentListener {
     if (this.#seats.size === 0) this.#end();
   }
 
-  /** The first after a silence goes out at once, those that follow it together. */
+  /** Publishes the first edit after a silence at once, and gathers those that follow it. */
   updated(update: Uint8Array, origin: unknown): void {
-    if (this.#seats.size === 1 && this.#seats.has(origin as RoomSeat)) return;
+    if (this.#seats.size === 1 && origin instanceof RoomSeat && this.#seats.has(origin)) return;
     this.#unsent.push({ update, origin });
     this.#unsentBytes += update.byteLength;
     const waitMs = this.#sentMs + EDIT_GAP_MS - this.deps.clock.monotonicMs();
@@ -122,42 +129,41 @@ export class Room implements DocumentListener {
     const seats = [...this.#seats];
     this.#sendNow();
     this.#end();
-    // It may be the call of a member that has ended it.
+    // A call of one of the members may have ended the document, and `ended` must not run within it.
     queueMicrotask(() => {
       for (const { member } of seats) member.over();
     });
   }
 
-  /** What is said of these clients is to be told to everybody, to themselves too: their connections must not seem dead. */
+  /** Publishes the states of these clients to all members, including themselves, so that their connections do not look dead. */
   tell(clientIds: readonly number[]): void {
     if (clientIds.length === 0) return;
     for (const clientId of clientIds) this.#untold.add(clientId);
     this.#everybody = undefined;
     if (this.#tellTimer !== undefined) return;
-    const waitMs =
-      this.#seats.size <= CROWD
-        ? Math.max(this.#toldMs, this.#sentMs) + EDIT_GAP_MS - this.deps.clock.monotonicMs()
-        : this.#toldMs + CROWD_GAP_MS - this.deps.clock.monotonicMs();
+    const dueMs = this.#seats.size <= CROWD ? Math.max(this.#toldMs, this.#sentMs) + EDIT_GAP_MS : this.#toldMs + CROWD_GAP_MS;
+    const waitMs = dueMs - this.deps.clock.monotonicMs();
     if (waitMs <= 0) this.#tellNow();
     else this.#tellTimer = this.deps.clock.after(waitMs, () => this.#tellNow());
   }
 
-  /** Body of an awareness message about everybody who is here; undefined where nobody is. */
+  /** Body of an awareness message with all present clients; undefined where there are none. */
   everybody(): Uint8Array | undefined {
     if (this.awareness.size === 0) return undefined;
     this.#everybody ??= writeAwareness(this.awareness.all());
     return this.#everybody;
   }
 
-  /** Every few seconds. */
+  /** Called every few seconds. */
   onBeat(): void {
     if (this.isOver) return;
     this.beat += 1;
     this.#vectors = [this.#vectors[1], this.live.stateVector()];
     this.tell(this.awareness.sweep(this.deps.clock.monotonicMs()));
+    for (const seat of this.#seats) seat.onBeat();
   }
 
-  /** One encoding for all who get the same bytes; whoever made it has it already. */
+  /** Encodes the update once for each group of identical bytes. Its author already has it. */
   #sendNow(): void {
     this.#sendTimer?.cancel();
     this.#sendTimer = undefined;
@@ -176,7 +182,7 @@ export class Room implements DocumentListener {
   }
 
   #tellNow(): void {
-    // A cursor may stand behind a letter that is still to go out.
+    // A cursor may refer to a character that is not published yet.
     this.#sendNow();
     this.#tellTimer = undefined;
     this.#toldMs = this.deps.clock.monotonicMs();
@@ -186,7 +192,7 @@ export class Room implements DocumentListener {
   }
 
   #broadcast(topic: string, seats: ReadonlySet<RoomSeat>, frame: Uint8Array): void {
-    // Whoever of them: it only lends its connection to the server.
+    // Any member will do, because only its connection is used to publish.
     for (const { member } of seats) {
       member.link.broadcast(topic, frame);
       return;
@@ -206,43 +212,98 @@ export class Room implements DocumentListener {
 
 export class RoomSeat implements Seat, Receiver {
   readonly member: RoomMember;
+  readonly holders: Holders;
   readonly #room: Room;
   readonly #topic: string;
   readonly #by: string | null;
-  /** At least so much the member has, or will have once what was sent has arrived; undefined: nothing is known. Since which beat it has missed nothing. */
+  /** A state vector that the member has, or will have when the frames in flight arrive; undefined where unknown. */
   #vector: Uint8Array | undefined;
+  /** The beat since which the member has missed nothing. */
   #wholeSince: number;
-  /** Something was left out: it gets nothing more until it has drained, and then the difference. */
+  /** A frame was dropped. The member gets nothing until its link has drained, and then the difference. */
   #isBehind = false;
   #hasLeft = false;
-  /** Of one of its changes: those after it build upon what nobody else has. */
+  /** The failure of a refused change. The member's later changes build on it, so they are refused with the same failure. */
   #refusal: Failure | undefined;
+  readonly #requests: SyncRequests;
+  readonly #resync: Resync;
+  /** The SyncStep2 that comes now answers a request of the room's own. */
+  #isOwnAnswer = false;
+  /** What the member's last answer built on and nobody had; undefined where that is nothing. */
+  #lacked: Missing | undefined;
+  #answerBytes = 0;
 
   constructor(room: Room, member: RoomMember, topic: string) {
     this.#room = room;
     this.member = member;
+    const { network, principal } = member;
+    const caller = principal.kind === 'anonymous' ? undefined : principal.tokenId;
+    this.holders = { network, caller, artifact: room.deps.artifactId };
     this.#topic = topic;
     this.#wholeSince = room.beat;
     this.#by = member.principal.kind === 'user' ? member.principal.userId : null;
+    const { clock, artifactId, syncBudgets } = room.deps;
+    const asker = { link: member.link, network: member.network, artifactId };
+    this.#requests = new SyncRequests(syncBudgets, asker, (request) => this.#answer(request));
+    this.#resync = new Resync(clock, () => this.sendStep1());
+  }
+
+  get unreadBytes(): number {
+    return this.member.link.bufferedBytes;
   }
 
   get identity() {
     return this.member.identity;
   }
 
-  apply(update: Uint8Array): boolean | Promise<boolean> {
-    const { live } = this.#room;
-    if (this.#hasLeft || live.isOver) throw new Failure('OWNER_MOVED', { retryAfterS: 1 });
+  answered(): boolean {
+    this.#isOwnAnswer = this.#resync.answered();
+    return this.#isOwnAnswer;
+  }
+
+  apply(update: Uint8Array, isAnswer = false): boolean | Promise<boolean> {
+    if (this.#hasLeft || this.#room.live.isOver) throw new Failure('OWNER_MOVED', { retryAfterS: 1 });
     if (this.#refusal !== undefined) throw this.#refusal;
-    return this.#room.deps.ask(() => {
+    let hasGap = false;
+    const turn = () => {
       try {
-        return live.apply(update, this.#by, this);
+        return isAnswer ? this.#takeAnswer(update) : this.#room.live.apply(update, this.#by, this);
       } catch (error) {
-        // Known at once: the answer may have to wait for a commit, and what follows would be taken meanwhile.
-        if (error instanceof Failure && error.code !== 'UNAVAILABLE' && error.code !== 'OWNER_MOVED') this.#refusal = error;
+        hasGap = error instanceof UpdateGap && !isAnswer;
+        if (hasGap) return false;
+        // This is set before the answer, which may wait for a commit while later changes arrive.
+        if (error instanceof Failure) this.#refusal = error;
         throw error;
       }
-    });
+    };
+    if (isAnswer && this.#isOwnAnswer) return this.#applyOwnAnswer(turn);
+    const outcome = this.#room.deps.ask(turn);
+    // The document lacks something of this member, who can send it.
+    return hasGap ? this.#resync.missing() : outcome;
+  }
+
+  onBeat(): void {
+    if (this.#lacked === undefined || !this.#room.live.hasCome(this.#lacked)) return;
+    this.#lacked = undefined;
+    this.#resync.again();
+  }
+
+  #applyOwnAnswer(turn: () => boolean): boolean | Promise<boolean> {
+    this.#isOwnAnswer = false;
+    try {
+      const outcome = this.#room.deps.ask(turn);
+      this.#resync.settle(outcome);
+      return outcome;
+    } catch (error) {
+      this.#resync.fail(error);
+      throw error;
+    }
+  }
+
+  #takeAnswer(update: Uint8Array): boolean {
+    const { isNew, missing } = this.#room.live.applyAnswer(update, this.#by, this);
+    this.#lacked = missing;
+    return isNew;
   }
 
   holds(update: Uint8Array): boolean {
@@ -257,13 +318,29 @@ export class RoomSeat implements Seat, Receiver {
 
   sendStep1(): boolean {
     if (this.#room.isOver) return true;
-    return this.member.link.send(frameSyncStep1(this.#room.live.stateVector(), this.member.address)) !== 'skipped';
+    const isSent = this.member.link.send(frameSyncStep1(this.#room.live.stateVector(), this.member.address)) !== 'skipped';
+    if (isSent) this.#resync.sent();
+    return isSent;
   }
 
-  sendStep2(stateVector: Uint8Array): void {
+  requested(request: SyncRequest): void {
     if (this.#room.isOver || this.#hasLeft) return;
-    if (this.#isBehind) this.#vector = stateVector.slice();
-    else this.#sendDifference(stateVector);
+    this.#requests.ask(request);
+  }
+
+  #answer({ stateVector, before, awareness }: SyncRequest): number {
+    if (this.#room.isOver || this.#hasLeft) return 0;
+    this.#answerBytes = 0;
+    before?.();
+    if (stateVector !== undefined) {
+      if (this.#isBehind) this.#vector = stateVector.slice();
+      else this.#sendDifference(stateVector);
+    }
+    if (awareness === true) {
+      this.sendAwareness();
+      this.#answerBytes += this.#room.everybody()?.byteLength ?? 0;
+    }
+    return this.#answerBytes;
   }
 
   sendAwareness(): void {
@@ -278,7 +355,7 @@ export class RoomSeat implements Seat, Receiver {
 
   skipped(): void {
     if (this.#isBehind) return;
-    // What it has missed was published a moment ago: it has what was here two beats before, if it was whole by then.
+    // The missed frame was published recently, so a member that was up to date has the state of two beats ago.
     const isSettled = this.#vector !== undefined && this.#room.beat - this.#wholeSince >= 2;
     this.#fallBehind(isSettled ? this.#room.settledVector : this.#vector);
   }
@@ -292,9 +369,16 @@ export class RoomSeat implements Seat, Receiver {
     this.#catchUp();
   }
 
+  /** Its client comes back and asks again, where silence would look like a document without changes. */
+  waitedTooLong(): void {
+    this.member.link.close(CLOSE.overloaded, 'The server has more to send than it can at the moment.');
+  }
+
   leave(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
+    this.#requests.stop();
+    this.#resync.stop();
     this.#room.deps.outflow.arrived(this);
     this.member.link.unsubscribe(this.#topic);
     this.#room.leave(this);
@@ -318,6 +402,7 @@ export class RoomSeat implements Seat, Receiver {
 
   #sendDifference(stateVector: Uint8Array | undefined): void {
     const update = this.#missing(stateVector);
+    this.#answerBytes = update.byteLength;
     const { outflow } = this.#room.deps;
     const outcome = outflow.admits(this, update.byteLength)
       ? this.member.link.send(frameSyncStep2(update, this.member.address))

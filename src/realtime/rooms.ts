@@ -1,39 +1,49 @@
 /** The rooms of this process: one for each live document that somebody has open. */
-import type { LiveDocument } from '../../actors/live-document.ts';
-import type { Clock, Timer } from '../../actors/ports.ts';
-import type { ActorRuntime } from '../../actors/runtime.ts';
-import { Failure } from '../../protocol/errors.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
-import { LIMITS } from '../../protocol/limits.ts';
+import type { LiveDocument } from '../../actors/documents/live-document.ts';
+import type { Clock, Timer } from '../../actors/runtime/ports.ts';
+import type { ActorRuntime } from '../../actors/runtime/runtime.ts';
+import { Failure } from '../../protocol/core/errors.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
+import type { Refusals } from '../platform/shares.ts';
 import { Outflow } from './outflow.ts';
 import { Room } from './room.ts';
 import type { RoomMember, Rooms, Seat } from './room-types.ts';
+import { SyncBudgets } from './sync-requests.ts';
 
-/** How often rooms look after those who are silent, and remember how far everybody has got. */
+/** Interval at which rooms remove silent clients and record their state vectors. */
 const BEAT_MS = 10_000;
-/** A room may be over before whoever waited for it has come in; so often it is tried again. */
+/** Attempts to join, because a room may end before a caller that waited for it has joined. */
 const ATTEMPTS_MAX = 5;
+
+export interface RoomDirectoryDeps {
+  readonly runtime: Pick<ActorRuntime, 'ask' | 'askPatiently'>;
+  readonly clock: Clock;
+  readonly refusals: Refusals;
+}
 
 export class RoomDirectory implements Rooms {
   readonly #runtime: Pick<ActorRuntime, 'ask' | 'askPatiently'>;
   readonly #clock: Clock;
-  readonly #outflow = new Outflow(LIMITS.outflowBytesMax);
+  readonly #outflow: Outflow;
+  readonly #syncBudgets: SyncBudgets;
   readonly #rooms = new Map<string, Room>();
-  /** Shared by everybody who comes meanwhile. */
+  /** The load of the document, which all callers share until it settles. */
   readonly #opening = new Map<string, Promise<Room>>();
   #timer: Timer | undefined;
 
-  constructor(deps: { readonly runtime: Pick<ActorRuntime, 'ask' | 'askPatiently'>; readonly clock: Clock }) {
+  constructor(deps: RoomDirectoryDeps) {
+    this.#outflow = new Outflow(deps);
     this.#runtime = deps.runtime;
     this.#clock = deps.clock;
+    this.#syncBudgets = new SyncBudgets(deps.clock);
   }
 
-  /** Rooms that are open. */
+  /** The number of open rooms. */
   get size(): number {
     return this.#rooms.size;
   }
 
-  /** Connections that have the document open. */
+  /** The number of connections with the document open. */
   count(artifactId: ArtifactId, document: string): number {
     const room = this.#rooms.get(keyOf(artifactId, document));
     return room === undefined || room.isOver ? 0 : room.size;
@@ -43,7 +53,12 @@ export class RoomDirectory implements Rooms {
     return this.#outflow.bytes;
   }
 
-  /** Brings the document into memory, before anybody has a connection: throws or rejects what `join` would. */
+  /** Members that wait for room to be sent what they lack. */
+  get outflowWaiting(): number {
+    return this.#outflow.waiting;
+  }
+
+  /** Loads the document before a connection exists. Throws or rejects what `join` would. */
   warm(artifactId: ArtifactId, document: string): void | Promise<void> {
     const known = this.#rooms.get(keyOf(artifactId, document));
     if (known !== undefined && !known.isOver) return;
@@ -60,10 +75,10 @@ export class RoomDirectory implements Rooms {
     const key = keyOf(artifactId, document);
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
       const room = this.#rooms.get(key) ?? (await (this.#opening.get(key) ?? this.#open(key, artifactId, document)));
-      // Whoever waited takes a seat in the turn in which it is open: it cannot be left empty before.
+      // Waiting callers take their seats in the turn in which the room opens, so it cannot be closed as empty before.
       if (!room.isOver) return room.seat(member);
     }
-    throw new Failure('UNAVAILABLE', { message: 'The document could not be held in memory.', retryAfterS: 1 });
+    throw new Failure('UNAVAILABLE', { message: 'The document left memory while it was being opened.', retryAfterS: 1 });
   }
 
   #open(key: string, artifactId: ArtifactId, document: string): Promise<Room> {
@@ -77,7 +92,9 @@ export class RoomDirectory implements Rooms {
     const open = (live: LiveDocument) => {
       made = new Room(live, {
         clock: this.#clock,
+        artifactId,
         outflow: this.#outflow,
+        syncBudgets: this.#syncBudgets,
         ask: (turn) => this.#runtime.askPatiently(artifactId, turn),
         onEmpty: (room) => {
           if (this.#rooms.get(key) === room) this.#rooms.delete(key);
@@ -89,7 +106,7 @@ export class RoomDirectory implements Rooms {
     try {
       room = await this.#ask(artifactId, document, open);
     } catch (error) {
-      // What it has seen did not last.
+      // The turn has seen changes whose commit failed.
       made?.over();
       throw error;
     }
@@ -110,6 +127,7 @@ export class RoomDirectory implements Rooms {
   #beat(): void {
     this.#timer = this.#rooms.size === 0 ? undefined : this.#clock.after(BEAT_MS, () => this.#beat());
     for (const room of [...this.#rooms.values()]) room.onBeat();
+    this.#syncBudgets.sweep();
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The bytes of the two collaboration protocols, read and written; nothing of what they mean.
- * Protocol A (y-websocket): a frame is a type and a body. Protocol B (Hocuspocus): the same after an address. Source: wire.md.
+ * Encodes and decodes the frames of the two collaboration protocols. Protocol A (y-websocket): a frame is a type and a body. Protocol B
+ * (Hocuspocus): the same after an address. Source: wire.md.
  */
 import { createDecoder, type Decoder, hasContent, readUint8Array, readVarUint } from 'lib0/decoding';
 import { encodeUtf8 } from 'lib0/string';
@@ -20,30 +20,35 @@ const STEP_2 = 1;
 const UPDATE = 2;
 
 const TOKEN = 0;
-/** Of protocol A, where a server says nothing else. */
+/** The only auth message that a server of protocol A sends. */
 const DENIED = 0;
 const DOCUMENT_DENIED = 1;
 const DOCUMENT_ALLOWED = 2;
 
-/** Between the name of a document and the session that speaks of it, in the address of a frame. */
+/** Separates the document's name from the session id in the address of a frame. */
 const SESSION_MARK = '\0';
-/** A document's name has at most 64 characters and a session's id a dozen. */
+/** A document's name has at most 64 characters and a session id a dozen. */
 const ADDRESS_BYTES_MAX = 512;
 const REASON_CHARS_MAX = 1024;
 
-/** Bytes are views of the frame: valid as long as it is. */
+/** Byte fields are views of the frame and valid only as long as it is. */
 export type DocumentMessage =
   | { readonly kind: 'step1'; readonly stateVector: Uint8Array }
   | { readonly kind: 'step2' | 'update'; readonly update: Uint8Array }
   /** `states` is read by `readAwareness`. */
   | { readonly kind: 'awareness'; readonly states: Uint8Array }
   | { readonly kind: 'queryAwareness' }
-  /** Only clients of version 4 and later tell their version. */
+  /** Only clients of version 4 and later send their version. */
   | { readonly kind: 'token'; readonly token: string; readonly version: string | undefined }
   | { readonly kind: 'stateless'; readonly payload: string }
   | { readonly kind: 'close' }
-  /** A type that a client has no business with. */
+  /** A type that clients never send. */
   | { readonly kind: 'unexpected'; readonly type: number };
+
+/** The last frame of each large update that is still in memory. */
+const lastFrames = new WeakMap<Uint8Array, { readonly address: string | undefined; readonly frame: Uint8Array }>();
+/** Smaller ones are as quickly made as found. */
+const KEPT_BYTES = 64 * 1024;
 
 export interface Malformed {
   readonly kind: 'malformed';
@@ -52,13 +57,13 @@ export interface Malformed {
 
 export interface AddressedMessage {
   readonly kind: 'addressed';
-  /** As it came: what is sent back bears the same. */
+  /** As received; answers carry the same address. */
   readonly address: string;
   readonly document: string;
   readonly message: DocumentMessage;
 }
 
-/** What one client says of itself: `json` is its state, `null` when it has left. */
+/** The awareness entry of one client: `json` is its state, `null` when it has left. */
 export interface AwarenessEntry {
   readonly clientId: number;
   readonly clock: number;
@@ -67,21 +72,21 @@ export interface AwarenessEntry {
 
 class WireError extends Error {}
 
-/** A copy of a frame that is lent for the turn in which it came. */
+/** A copy of a frame whose bytes are valid only in the turn in which it arrives. */
 export function keptFrame(lent: ArrayBuffer): Uint8Array {
   const kept = pooled(lent.byteLength);
   kept.set(new Uint8Array(lent));
   return kept;
 }
 
-/** Reads a frame of protocol A. What follows its first message is not read, as the reference server does not. */
+/** Reads the first message of a frame of protocol A. Like the reference server, it ignores what follows. */
 export function readMessage(frame: Uint8Array): DocumentMessage | Malformed {
   return guarded(() => message(createDecoder(frame)));
 }
 
 /** Reads a frame of protocol B. */
 export function readAddressedMessage(frame: Uint8Array): AddressedMessage | { readonly kind: 'ping' | 'pong' } | Malformed {
-  // These two have no address. One byte is no other frame: it would be an address without anything behind it.
+  // Ping and pong have no address. A frame of one byte can be nothing else, because a message must follow an address.
   if (frame.length === 1 && frame[0] === PING) return { kind: 'ping' };
   if (frame.length === 1 && frame[0] === PONG) return { kind: 'pong' };
   return guarded(() => {
@@ -99,7 +104,7 @@ export function readAwareness(states: Uint8Array, entriesMax: number, jsonBytesM
     const count = uint(decoder);
     if (count > entriesMax) throw new WireError(`more than ${entriesMax} awareness states`);
     const entries: AwarenessEntry[] = [];
-    // Each takes bytes, so that a count which is a lie ends with the frame.
+    // Each entry takes bytes, so a count that is too high ends with the frame.
     for (let i = 0; i < count; i += 1) {
       entries.push({ clientId: uint(decoder), clock: uint(decoder), json: text(decoder, jsonBytesMax) });
     }
@@ -125,20 +130,28 @@ export function writeAwareness(entries: readonly AwarenessEntry[]): Uint8Array {
   return writer.frame;
 }
 
-/** With an `address` a frame is one of protocol B, without one of protocol A. */
+/** With an `address` the frame is one of protocol B, without it one of protocol A. */
 export function frameSyncStep1(stateVector: Uint8Array, address?: string): Uint8Array {
   return frameOf(address, [SYNC, STEP_1], stateVector);
 }
 
+/**
+ * `update` and the frame must not be changed: many peers may be sent the same large update one after the other, and a copy for each would cost
+ * the event loop more in garbage collection than all else.
+ */
 export function frameSyncStep2(update: Uint8Array, address?: string): Uint8Array {
-  return frameOf(address, [SYNC, STEP_2], update);
+  const last = lastFrames.get(update);
+  if (last !== undefined && last.address === address) return last.frame;
+  const frame = frameOf(address, [SYNC, STEP_2], update);
+  if (update.byteLength >= KEPT_BYTES) lastFrames.set(update, { address, frame });
+  return frame;
 }
 
 export function frameSyncUpdate(update: Uint8Array, address?: string): Uint8Array {
   return frameOf(address, [SYNC, UPDATE], update);
 }
 
-/** `states` as `writeAwareness` has written them. */
+/** `states` is the output of `writeAwareness`. */
 export function frameAwareness(states: Uint8Array, address?: string): Uint8Array {
   return frameOf(address, [AWARENESS], states);
 }
@@ -147,7 +160,7 @@ export function frameQueryAwareness(address?: string): Uint8Array {
   return frameOf(address, [QUERY_AWARENESS]);
 }
 
-/** The client may not, or not any more. */
+/** Tells the client that it has no access, or no longer has. */
 export function frameDenied(reason: string, address?: string): Uint8Array {
   return frameOf(address, [AUTH, address === undefined ? DENIED : DOCUMENT_DENIED], encodeUtf8(reason.slice(0, REASON_CHARS_MAX)));
 }
@@ -156,17 +169,17 @@ export function frameAllowed(scope: 'read-write' | 'readonly', address: string):
   return frameOf(address, [AUTH, DOCUMENT_ALLOWED], encodeUtf8(scope));
 }
 
-/** One for each Step2 and update that came: taken and durable, or refused. */
+/** Answers one Step2 or update: durable, or refused. */
 export function frameSyncStatus(taken: boolean, address: string): Uint8Array {
   return frameOf(address, [SYNC_STATUS, taken ? 1 : 0]);
 }
 
-/** Bears no state of anybody: it only tells a client that the connection is alive. */
+/** An awareness message without states, which only shows the client that the connection is alive. */
 export function frameKeepAlive(address?: string): Uint8Array {
   return frameAwareness(NO_STATES, address);
 }
 
-/** Only clients of protocol B that have told a version understand it. */
+/** Only clients of protocol B that sent their version understand it. */
 export function framePing(): Uint8Array {
   return Uint8Array.of(PING);
 }
@@ -214,7 +227,7 @@ function tokenMessage(decoder: Decoder): DocumentMessage {
   return { kind: 'token', token, version: hasContent(decoder) ? text(decoder) : undefined };
 }
 
-/** A number as it may be used; lib0 lets through what is beyond exact integers. */
+/** Refuses numbers beyond exact integers, which lib0 accepts. */
 function uint(decoder: Decoder): number {
   const value = readVarUint(decoder);
   if (!Number.isSafeInteger(value)) throw new WireError('a number that is too large');
@@ -231,7 +244,7 @@ function text(decoder: Decoder, bytesMax = Number.POSITIVE_INFINITY): string {
   return UTF8.decode(bytes);
 }
 
-/** lib0 throws where a frame ends early, a number is too long or a text is no UTF-8. To whoever reads frames of strangers that is an answer. */
+/** lib0 throws where a frame ends early, a number is too long or a text is no UTF-8. That is an expected result for frames of strangers. */
 function guarded<T>(read: () => T): T | Malformed {
   try {
     return read();
@@ -254,7 +267,7 @@ function frameOf(address: string | undefined, kinds: readonly number[], body?: U
   return writer.frame;
 }
 
-/** Frames are small and many: of Node's pool, where memory of their own would cost more than what is done with them. */
+/** Frames are small and many, so they come from Node's buffer pool; separate allocations would cost more than the encoding. */
 function pooled(size: number): Uint8Array {
   const { buffer, byteOffset } = Buffer.allocUnsafe(size);
   return new Uint8Array(buffer, byteOffset, size);
@@ -283,7 +296,7 @@ class Writer {
     this.frame[this.#at++] = rest;
   }
 
-  /** Its length and then itself. */
+  /** Writes the length and then the bytes. */
   bytes(value: Uint8Array): void {
     this.uint(value.length);
     this.frame.set(value, this.#at);

@@ -1,14 +1,16 @@
-/** Protocol A of wire.md: one document on one socket, as y-websocket's provider speaks it. */
-import type { ArtifactHead, Principal } from '../../actors/access.ts';
-import type { Clock, Log, Timer } from '../../actors/ports.ts';
-import { CLOSE, type CloseCode } from '../../protocol/close-codes.ts';
-import { Failure } from '../../protocol/errors.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
-import { LIMITS } from '../../protocol/limits.ts';
+/** Protocol A of wire.md: one document on one socket, for y-websocket's provider. */
+import type { ArtifactHead, Principal } from '../../actors/access/access.ts';
+import type { Clock, Log, Timer } from '../../actors/runtime/ports.ts';
+import { CLOSE, type CloseCode } from '../../protocol/core/close-codes.ts';
+import { Failure } from '../../protocol/core/errors.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
+import { networkOf } from '../edge/address.ts';
+import { type AccessNow, closeCodeOf, ENDS, type OpenAccess } from '../edge/open-access.ts';
 import type { Link, SocketCall, SocketProtocol, SocketSession } from '../edge/socket.ts';
-import { type AccessNow, type AccessWatch, closeCodeOf } from '../services/access-watch.ts';
-import type { Identities, Identity } from '../services/identities.ts';
+import type { Identities, Identity } from '../features/people/identities/identities.ts';
 import { AnswerBatch } from './answer-batch.ts';
+import { applyUpdate } from './apply-update.ts';
 import { type CollaborationScope, collaborationScope } from './collaboration-access.ts';
 import type { Connections } from './connections.ts';
 import type { Rooms, Seat } from './room-types.ts';
@@ -18,21 +20,21 @@ export interface YWebsocketDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly heads: { get(id: ArtifactId): ArtifactHead | Promise<ArtifactHead | null> };
-  readonly watch: Pick<AccessWatch, 'watch'>;
+  readonly watch: Pick<OpenAccess, 'watch'>;
   readonly identities: Pick<Identities, 'of'>;
   readonly connections: Pick<Connections, 'join'>;
   readonly rooms: Rooms & { warm(artifactId: ArtifactId, document: string): void | Promise<void> };
-  /** Unlike any other in the world. */
+  /** Globally unique. */
   readonly newSessionId: () => string;
 }
 
-/** Clients give up a connection on which no data has come for 30 s. Source: wire.md. */
+/** Interval of keep-alives. Clients give up a connection on which no data arrives for 30 s. Source: wire.md. */
 const KEEP_ALIVE_MS = 20_000;
-/** Twice an update: one that is too large is refused and its sender stays; only what is larger still closes the connection. */
+/** Twice the limit of an update. An update above the limit is refused and the connection stays; a larger frame closes it. */
 const MESSAGE_BYTES_MAX = 2 * LIMITS.updateBytesMax;
-/** A peer with so much waiting gets one difference later, instead of every change. */
+/** Backlog above which a peer gets one difference later instead of every change. */
 const HIGH_WATER_BYTES = 256 * 1024;
-/** What waits while the document is opened. */
+/** Bytes that may wait while the document is opened. */
 const OPENING_BYTES_MAX = MESSAGE_BYTES_MAX;
 const OPENING_MESSAGES_MAX = 1000;
 
@@ -49,7 +51,7 @@ export function yWebsocket(deps: YWebsocketDeps): SocketProtocol {
   return {
     messageBytesMax: MESSAGE_BYTES_MAX,
     highWaterBytes: HIGH_WATER_BYTES,
-    // Its clients take every close for a reason to come back at once: what can be refused is refused before.
+    // Clients reconnect at once after every close, so everything that can be refused is refused before the upgrade.
     admit: ({ params }) => deps.rooms.warm(params.artifactId as ArtifactId, params.doc as string),
     open: (link, call) => {
       const session = new YWebsocketSession(link, call, deps, () => {
@@ -69,17 +71,18 @@ export function yWebsocket(deps: YWebsocketDeps): SocketProtocol {
 class YWebsocketSession implements SocketSession {
   readonly #link: Link;
   readonly #deps: YWebsocketDeps;
-  readonly #principal: Principal;
+  #principal: Principal;
   readonly #artifactId: ArtifactId;
   readonly #document: string;
+  readonly #network: string;
   readonly #onClosed: () => void;
   #seat: Seat | undefined;
   #scope: CollaborationScope = 'readonly';
-  /** What came before the document was open. */
+  /** Messages that arrived before the document was open. */
   #held: DocumentMessage[] = [];
   #heldBytes = 0;
   readonly #echoes: AnswerBatch;
-  /** One of its changes was refused: those after it build upon what the server does not have. */
+  /** One of its changes was refused, and its later changes build on that one, so they are refused too. */
   #isDeaf = false;
   #isClosed = false;
   #unwatch: (() => void) | undefined;
@@ -91,6 +94,7 @@ class YWebsocketSession implements SocketSession {
     this.#principal = call.principal;
     this.#artifactId = call.params.artifactId as ArtifactId;
     this.#document = call.params.doc as string;
+    this.#network = networkOf(call.address);
     this.#onClosed = onClosed;
     this.#echoes = new AnswerBatch(link, (frame) => link.send(frame));
   }
@@ -101,7 +105,7 @@ class YWebsocketSession implements SocketSession {
       const identity = await identities.of(this.#principal, this.#deps.newSessionId());
       const head = await heads.get(this.#artifactId);
       if (this.#isClosed) return;
-      // Decided and watched in one turn: no change of the access falls between them.
+      // The decision and the watch begin in one turn, so that no change of access is missed between them.
       this.#scope = collaborationScope(head, this.#principal);
       this.#unwatch = watch.watch(this.#artifactId, this.#principal, (now) => this.#accessChanged(now));
       this.#disconnect = this.#deps.connections.join(this.#artifactId, identity);
@@ -119,7 +123,7 @@ class YWebsocketSession implements SocketSession {
       this.#refuse('This protocol has binary frames only.');
       return;
     }
-    // Updates are kept, and the bytes are lent for this turn only.
+    // The bytes are valid in this turn only, and updates outlive it.
     const read = readMessage(keptFrame(data));
     if (read.kind === 'malformed') this.#refuse(`Malformed frame: ${read.reason}`);
     else if (this.#seat !== undefined) this.#perform(this.#seat, read);
@@ -150,7 +154,7 @@ class YWebsocketSession implements SocketSession {
 
   #sit(identity: Identity): Seat | Promise<Seat> {
     const over = () => this.#close(CLOSE.moved, 'The document has moved.');
-    const member = { link: this.#link, address: undefined, principal: this.#principal, identity, over };
+    const member = { link: this.#link, address: undefined, network: this.#network, principal: this.#principal, identity, over };
     return this.#deps.rooms.join(this.#artifactId, this.#document, member);
   }
 
@@ -167,25 +171,26 @@ class YWebsocketSession implements SocketSession {
     this.#held.push(message);
     this.#heldBytes += bytes;
     if (this.#heldBytes <= OPENING_BYTES_MAX && this.#held.length <= OPENING_MESSAGES_MAX) return;
-    this.#close(CLOSE.overloaded, 'More than may wait until the document is open.');
+    this.#close(CLOSE.overloaded, 'Too much was sent before the document was open.');
   }
 
   #perform(seat: Seat, message: DocumentMessage): void {
     switch (message.kind) {
       case 'step1':
-        seat.sendStep2(message.stateVector);
+        seat.requested({ stateVector: message.stateVector });
         break;
       case 'step2':
       case 'update':
+        if (message.kind === 'step2') seat.answered();
         if (!this.#isDeaf && this.#scope === 'read-write') this.#change(seat, message);
         break;
       case 'awareness':
         seat.awareness(message.states);
         break;
       case 'queryAwareness':
-        seat.sendAwareness();
+        seat.requested({ awareness: true });
         break;
-      // Of the other protocol, or of the server.
+      // Messages of protocol B, or ones that only a server sends.
       case 'token':
       case 'stateless':
       case 'close':
@@ -196,29 +201,23 @@ class YWebsocketSession implements SocketSession {
     }
   }
 
-  #change(seat: Seat, { kind, update }: Extract<DocumentMessage, { kind: 'step2' | 'update' }>): void {
+  #change(seat: Seat, arrived: Extract<DocumentMessage, { kind: 'step2' | 'update' }>): void {
     const taken = () => {
-      // To its sender an update that comes back is durable: clients of version 4 show it.
-      if (kind === 'update') this.#echoes.add(frameSyncUpdate(update));
+      // The echo of an update tells its sender that it is durable; clients of version 4 show that.
+      if (arrived.kind === 'update') this.#echoes.add(frameSyncUpdate(arrived.update));
     };
     const notTaken = (error: unknown) => this.#notTaken(error);
-    try {
-      const outcome = seat.apply(update);
-      if (outcome instanceof Promise) outcome.then(taken, notTaken);
-      else taken();
-    } catch (error) {
-      notTaken(error);
-    }
+    applyUpdate(seat, arrived, taken, notTaken);
   }
 
   #notTaken(error: unknown): void {
     if (this.#isClosed) return;
     if (error instanceof Failure && !AWAY.has(error.code)) this.#refuse(`${error.code}: ${error.message}`);
-    // Nobody knows what became of it: the client syncs again when it is back.
+    // The outcome is unknown. The client syncs again when it reconnects.
     else this.#closeFor(error);
   }
 
-  /** Once and for good. The connection stays: the client would come back at once and send the same again. */
+  /** Refuses this and all later changes. The connection stays, because a disconnected client reconnects at once and sends the same again. */
   #refuse(reason: string): void {
     if (this.#isDeaf) return;
     this.#isDeaf = true;
@@ -227,24 +226,25 @@ class YWebsocketSession implements SocketSession {
 
   #accessChanged(now: AccessNow): void {
     if ('over' in now) {
-      this.#close(closeCodeOf(now.over), `Access has ended: ${now.over}.`);
+      this.#close(closeCodeOf(now.over), ENDS[now.over]);
       return;
     }
     const before = this.#scope;
+    this.#principal = now.principal;
     try {
       this.#scope = collaborationScope(now.head, this.#principal);
     } catch (error) {
       this.#closeFor(error);
       return;
     }
-    // What was left out meanwhile comes with the answer.
+    // The answer includes changes that the link dropped meanwhile.
     if (before === 'readonly' && this.#scope === 'read-write') this.#seat?.sendStep1();
   }
 
   #closeFor(error: unknown): void {
     if (!(error instanceof Failure)) {
       this.#deps.log.error({ err: error, artifactId: this.#artifactId }, 'a document could not be served');
-      this.#close(CLOSE.overloaded, 'The document cannot be had now.');
+      this.#close(CLOSE.overloaded, 'The document cannot be loaded now.');
       return;
     }
     const code: Partial<Record<Failure['code'], CloseCode>> = {

@@ -2,6 +2,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { LOCK_NAME } from './lock-name.ts';
 
 const lockFile = z.object({
   pid: z.number().int().positive(),
@@ -10,7 +11,6 @@ const lockFile = z.object({
 });
 type Holder = z.infer<typeof lockFile>;
 
-const LOCK_NAME = 'easel.lock';
 /** Held for microseconds while a stale lock is replaced; older than this it was left by a crash. */
 const TAKEOVER_AGE_MS_MAX = 10_000;
 
@@ -89,7 +89,7 @@ function isAlive(holder: Holder): boolean {
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
-    // EPERM: it lives and belongs to somebody else.
+    // EPERM: the process is alive and belongs to another user.
     if (!isCode(error, 'EPERM')) return false;
   }
   const started = startOf(holder.pid);

@@ -1,17 +1,19 @@
 /** Opens the database that the settings name, embedded or a server, with its schema up to date. */
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Log } from '../../actors/ports.ts';
-import { LIMITS } from '../../protocol/limits.ts';
-import type { Settings } from '../config.ts';
+import type { Log } from '../../actors/runtime/ports.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
+import type { Settings } from '../platform/config.ts';
 import { startEmbedded } from './embedded.ts';
 import { migrate } from './migrations.ts';
-import { connect, type Sql, type SqlTarget } from './sql.ts';
+import { connect, Lines, type Sql, type SqlTarget } from './sql.ts';
+import { databaseWords, dataDirWords, inWords } from './start-failures.ts';
 
 export interface Database {
   readonly sql: Sql;
   /**
    * A client for reads that callers shape, each of at most `tableReadMsMax` (a server ends it then; the embedded database cannot).
-   * They have connections of their own, so that many of them keep nothing else waiting.
+   * They have connections of their own, so that they do not block other queries.
    */
   readonly tableSql: Sql;
   readonly embedded: boolean;
@@ -20,7 +22,11 @@ export interface Database {
    * `broken`: the one that this replaces; its connection is cut.
    */
   journalSql(broken?: Sql): Sql;
-  /** Settles when the embedded database dies by itself; never for a server, whose client reconnects. */
+  /** Settles when the database has answered, on a connection that nothing else uses. */
+  probe(): Promise<unknown>;
+  /** Ends all connections to a server that hangs: their queries fail, and the next ones connect again. */
+  cut(): void;
+  /** Settles when the embedded database crashes; never for a server, to which the client reconnects. */
   readonly lost: Promise<Error>;
   close(): Promise<void>;
 }
@@ -31,6 +37,7 @@ export interface DatabaseFiles {
   readonly workerFile: string;
   readonly documentWorkerFile: string;
   readonly templateDir: string;
+  readonly dataDirProbeFile: string;
 }
 
 export function filesBesideProgram(): DatabaseFiles {
@@ -40,6 +47,7 @@ export function filesBesideProgram(): DatabaseFiles {
     workerFile: beside('pglite-worker.js'),
     documentWorkerFile: beside('document-worker.js'),
     templateDir: beside('postgres-template'),
+    dataDirProbeFile: beside('data-dir-probe.js'),
   };
 }
 
@@ -47,12 +55,17 @@ type DatabaseSettings = Pick<Settings, 'DATABASE_URL' | 'DATABASE_POOL' | 'DATA_
 
 /** Seconds that closing leaves to queries still running. */
 const CLOSE_TIMEOUT_S = 5;
+const CUT_CLOSE_TIMEOUT_S = 1;
 
-/** Throws `DataDirInUse`, `SchemaError`, or the connection's own error. */
+/** Throws `DataDirInUse`, `SchemaError` or `SettingUnusable`. */
 export async function openDatabase(settings: DatabaseSettings, log: Log, files: DatabaseFiles = filesBesideProgram()): Promise<Database> {
   const startedMs = performance.now();
-  const embedded = settings.DATABASE_URL ? null : await startEmbedded(settings.DATA_DIR, files.workerFile, files.templateDir);
-  const target: SqlTarget = embedded ? { socketPath: embedded.socketPath } : { url: settings.DATABASE_URL ?? '' };
+  const words = settings.DATABASE_URL ? databaseWords(settings.DATABASE_URL) : dataDirWords(resolve(settings.DATA_DIR));
+  const embedded = settings.DATABASE_URL
+    ? null
+    : await inWords(startEmbedded(settings.DATA_DIR, files.workerFile, files.templateDir), words);
+  const lines = new Lines();
+  const target: SqlTarget = embedded ? { socketPath: embedded.socketPath } : { url: settings.DATABASE_URL ?? '', sockets: lines };
   const clients = new Set<Sql>();
   const open = (connectionsMax: number, statementMsMax?: number) => {
     const client = connect(target, connectionsMax, statementMsMax);
@@ -64,15 +77,28 @@ export async function openDatabase(settings: DatabaseSettings, log: Log, files: 
     return open(1);
   };
   const close = async () => {
-    await Promise.all([...clients].map((client) => client.end({ timeout: CLOSE_TIMEOUT_S })));
+    // The client waits in vain for queries whose connection was cut: it forgets them only with the next query on that connection.
+    const timeout = lines.wereCut ? CUT_CLOSE_TIMEOUT_S : CLOSE_TIMEOUT_S;
+    await Promise.all([...clients].map((client) => client.end({ timeout })));
     await embedded?.close();
   };
   try {
     const sql = open(settings.DATABASE_POOL);
-    await migrate(sql, files.migrationsDir);
+    await inWords(migrate(sql, files.migrationsDir), words);
     log.info({ embedded: embedded !== null, ms: Math.round(performance.now() - startedMs) }, 'database open');
-    const tableSql = open(LIMITS.tableReadsMax, LIMITS.tableReadMsMax);
-    return { sql, tableSql, embedded: embedded !== null, journalSql, lost: embedded?.lost ?? new Promise(() => undefined), close };
+    // The embedded database runs one statement at a time: on one connection slices of reads take turns, and a commit waits for one of them at most.
+    const tableSql = open(embedded ? 1 : LIMITS.tableReadsMax, LIMITS.tableReadMsMax);
+    const probeSql = open(1);
+    return {
+      sql,
+      tableSql,
+      embedded: embedded !== null,
+      journalSql,
+      probe: () => probeSql`select 1`,
+      cut: () => lines.cut(),
+      lost: embedded?.lost ?? new Promise(() => undefined),
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

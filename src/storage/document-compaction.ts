@@ -1,15 +1,17 @@
 /** Merges the log of a document into its snapshot: beside the actors, beside appends, and beside another node that does the same. */
-import type { Clock, Compacted, DocumentUpkeep, Log } from '../../actors/ports.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
+import type { Compacted, DocumentUpkeep } from '../../actors/documents/changes.ts';
+import type { Clock, Log } from '../../actors/runtime/ports.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 import { type DocumentLog, readLog } from './document-log.ts';
 import type { DocumentThread } from './document-thread.ts';
 import { keepAutomaticVersion } from './document-versions.ts';
+import { type Staged, stagedValue, withStaged } from './slices.ts';
 import type { Queries, Sql } from './sql.ts';
 
-// Asked for and not begun: beyond that whoever asks tries again later.
+// Maximum number of queued requests; further ones are refused and retried later.
 const QUEUE_MAX = 1000;
 
-/** Somebody else has compacted the document meanwhile, or it was dropped. */
+/** The document was compacted elsewhere or dropped in the meantime. */
 class Overtaken extends Error {
   override readonly name = 'Overtaken';
 }
@@ -33,7 +35,7 @@ export class DocumentCompactor implements DocumentUpkeep {
   compact(artifactId: ArtifactId, name: string): Promise<Compacted | null> {
     if (this.#isClosing || this.#queued >= QUEUE_MAX) return Promise.resolve(null);
     this.#queued += 1;
-    // One after the other: they are for nobody who waits.
+    // Runs one at a time, because no client waits for compaction.
     const done = this.#last.then(() => this.#compact(artifactId, name));
     this.#last = done;
     return done;
@@ -62,10 +64,10 @@ export class DocumentCompactor implements DocumentUpkeep {
 export async function compactDocument({ sql, thread, clock }: Deps, artifactId: ArtifactId, name: string): Promise<Compacted | null> {
   const log = await readLog(sql, artifactId, name);
   if (log === undefined || log.updates === 0) return null;
-  const state = await thread.merge(log.snapshot, log.data);
+  const state = await thread.merge(log.snapshot, log.data, artifactId);
   const storedBytes = log.data.byteLength + (log.snapshot?.byteLength ?? 0);
   const freedBytes = storedBytes - state.byteLength;
-  await sql.begin((tx) => replaceSnapshot(tx, log, state, freedBytes, clock.nowMs()));
+  await withStaged(sql, state, (staged) => sql.begin((tx) => replaceSnapshot(tx, log, staged, freedBytes, clock.nowMs())));
   return { snapshotBytes: state.byteLength, updates: log.updates, updateBytes: log.data.byteLength, freedBytes };
 }
 
@@ -73,10 +75,10 @@ export async function compactDocument({ sql, thread, clock }: Deps, artifactId: 
  * Writes the snapshot and removes exactly the rows that are in it. What takes long comes first: the document's own row, which every
  * append needs, is locked last and only for the commit.
  */
-async function replaceSnapshot(tx: Queries, log: DocumentLog, state: Uint8Array, freedBytes: number, nowMs: number): Promise<void> {
+async function replaceSnapshot(tx: Queries, log: DocumentLog, state: Staged, freedBytes: number, nowMs: number): Promise<void> {
   const { artifactId, name, seq } = log;
   await tx`
-    insert into document_snapshot (artifact_id, name, seq, data) values (${artifactId}, ${name}, ${seq}, ${Buffer.from(state.buffer, state.byteOffset, state.byteLength)})
+    insert into document_snapshot (artifact_id, name, seq, data) values (${artifactId}, ${name}, ${seq}, ${stagedValue(tx, state)})
     on conflict do nothing`;
   await keepAutomaticVersion(tx, log, nowMs);
   const merged = await tx`delete from document_update where artifact_id = ${artifactId} and name = ${name} and seq <= ${seq}`;

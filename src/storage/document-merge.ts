@@ -1,7 +1,8 @@
 /** What is computed over whole documents of Yjs. It may take long: only the thread for it calls this. */
 import * as Y from 'yjs';
-import { buildDocument } from '../../actors/document-content.ts';
-import { unframed } from './artifact-documents.ts';
+import { buildDocument } from '../../actors/documents/document-content.ts';
+import { takeWaiting } from '../../actors/documents/update-gap.ts';
+import { unframed } from './live/documents.ts';
 
 /** Everything of `snapshot` and of `updates` (one after the other, each with its length before it). Throws where the snapshot cannot be read. */
 export function mergedDocument(snapshot: Uint8Array | null, updates: Uint8Array): Y.Doc {
@@ -28,5 +29,7 @@ export function restoringUpdate(current: Uint8Array, target: Uint8Array): Uint8A
   const undo = new Y.UndoManager(copy, { trackedOrigins: new Set([SINCE]), captureTimeout: Number.MAX_SAFE_INTEGER });
   Y.applyUpdate(copy, Y.encodeStateAsUpdate(doc, Y.encodeStateVector(copy)), SINCE);
   undo.undo();
+  // An update over what waits for missing ones would itself be refused as incomplete.
+  takeWaiting(copy);
   return Y.encodeStateAsUpdate(copy, Y.encodeStateVector(doc));
 }

@@ -1,12 +1,12 @@
-/** Removes the documents of an artifact that is to go: its rows have no foreign key, whose check would cost every update more than the update. */
-import type { ArtifactId } from '../../protocol/ids.ts';
+/** Removes the documents of an artifact before it is deleted. They have no foreign key, because its check would cost more than the update itself. */
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 import type { Queries } from './sql.ts';
 
 /** Rows in one statement; a whole state has up to 50 MB. */
 const UPDATES_AT_ONCE = 1000;
 const STATES_AT_ONCE = 10;
 
-/** False when `signal` ended it before everything was gone. Nobody may write the artifact any more. */
+/** False if `signal` stopped it early. The artifact must no longer accept writes. */
 export async function purgeDocuments(sql: Queries, id: ArtifactId, signal: AbortSignal): Promise<boolean> {
   const steps = [
     () => sql`

@@ -1,8 +1,12 @@
 /** The thread for whole documents: merging or undoing one takes longer than a turn may. */
+import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import { viewDocument } from '../../actors/document-view.ts';
+import { viewDocument } from '../../actors/documents/document-view.ts';
 import { mergedDocument, mergeState, restoringUpdate } from './document-merge.ts';
 import type { DocumentJob, DocumentTask, JobResult, JobValue } from './document-thread.ts';
+
+// On Linux of this thread alone: on a machine with few cores the event loop and the embedded database go first.
+if (process.platform === 'linux') setPriority(0, 10);
 
 parentPort?.on('message', ({ id, job }: DocumentTask) => {
   const result = run(id, job);

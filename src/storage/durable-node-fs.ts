@@ -7,13 +7,13 @@ interface EmscriptenFiles {
   readonly filesystems: { readonly NODEFS: { readonly stream_ops: { fsync?: (stream: { readonly nfd: number }) => number } } };
   readonly ErrnoError: new (errno: number) => Error;
 }
-/** EIO in WASI's numbering: Postgres then stops rather than trust what it wrote. */
+/** EIO in WASI's numbering. Postgres panics on it, because the state of what it wrote is unknown. */
 const EIO = 29;
 
 export class DurableNodeFS extends NodeFS {
   readonly #sync: (file: number) => void;
 
-  /** `sync` puts an open file on the disk, or throws. */
+  /** `sync` flushes an open file to the disk, or throws. */
   constructor(directory: string, sync: (file: number) => void = fsyncSync) {
     super(directory);
     this.#sync = sync;
@@ -32,14 +32,17 @@ export class DurableNodeFS extends NodeFS {
         return 0;
       };
     };
-    // Before Postgres opens its first file.
+    // Must run before Postgres opens its first file.
     return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), addFsync] } };
   }
 }
 
-/** `-F` would turn fsync off; fdatasync, the default of Linux, is a stub that does nothing in this build. */
-export const DURABLE_START_PARAMS: readonly string[] = [
+/** `-F` would turn fsync off. fdatasync, the default on Linux, is a no-op in this build, so fsync is named. */
+export const EMBEDDED_START_PARAMS: readonly string[] = [
   ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
   '-c',
   'wal_sync_method=fsync',
+  // With the default of 4 MB a commit writes a large value to temporary files, and reads it back, in blocks of 8 KB. One query runs at a time.
+  '-c',
+  'work_mem=64MB',
 ];

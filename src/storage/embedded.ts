@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { lockDataDir } from './data-dir-lock.ts';
+import { recordMajor, refuseOtherMajor } from './postgres-major.ts';
 
 export interface WorkerInput {
   readonly directory: string;
@@ -16,9 +17,14 @@ export interface WorkerMessage {
 
 export interface EmbeddedDatabase {
   readonly socketPath: string;
-  /** Settles only when the database dies by itself. */
+  /** Settles only when the database crashes. */
   readonly lost: Promise<Error>;
   close(): Promise<void>;
+}
+
+/** The database cannot start on the existing files. */
+export class EmbeddedDatabaseFailed extends Error {
+  override readonly name = 'EmbeddedDatabaseFailed';
 }
 
 /** A unix socket's path fits in 108 bytes on Linux and 104 on macOS, its end included. */
@@ -26,15 +32,17 @@ const SOCKET_PATH_BYTES_MAX = 103;
 /** A checkpoint of everything in memory takes well under a second; past this the next start recovers instead. */
 const STOP_DEADLINE_MS = 5_000;
 
-/** `workerFile` is the bundled worker; `templateDir` an initialised database to copy on first start, where the build made one. */
+/** `workerFile` is the bundled worker; `templateDir` an initialised database to copy on first start, where the build made one. Throws `SchemaError` for a database of another major version. */
 export async function startEmbedded(dataDir: string, workerFile: string, templateDir: string): Promise<EmbeddedDatabase> {
   const root = resolve(dataDir);
   const lock = lockDataDir(root);
   try {
     const directory = join(root, 'postgres');
+    refuseOtherMajor(root, directory, templateDir);
     if (!existsSync(join(directory, 'PG_VERSION'))) await unpackTemplate(templateDir, directory);
     const { socketPath, removeSocket } = chooseSocketPath(root);
     const database = await startWorker(workerFile, { directory, socketPath });
+    recordMajor(root, directory);
     return {
       socketPath,
       lost: database.lost,
@@ -66,13 +74,18 @@ async function unpackTemplate(templateDir: string, directory: string): Promise<v
   await syncPath(dirname(directory));
 }
 
-/** A database whose base files a power cut could empty is none: Postgres syncs only what it writes itself. */
+/** More at once is no faster, and each takes one of the descriptors of the process. */
+const SYNCS_AT_ONCE = 16;
+
+/** Syncs the copied base files, because Postgres syncs only what it writes itself and a power cut could lose the rest. */
 async function syncTree(directory: string): Promise<void> {
-  const entries = await readdir(directory, { withFileTypes: true });
-  await Promise.all(
-    entries.map((entry) => (entry.isDirectory() ? syncTree(join(directory, entry.name)) : syncPath(join(directory, entry.name)))),
-  );
-  await syncPath(directory);
+  const names = await readdir(directory, { recursive: true });
+  // Shared by the lanes, each of which takes the next path when it has synced one.
+  const paths = [directory, ...names.map((name) => join(directory, name))].values();
+  const lane = async () => {
+    for (const path of paths) await syncPath(path);
+  };
+  await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, lane));
 }
 
 async function syncPath(path: string): Promise<void> {
@@ -104,7 +117,7 @@ async function startWorker(workerFile: string, input: WorkerInput): Promise<{ lo
   });
   const listening = new Promise<void>((done) => worker.once('message', () => done()));
   const failure = await Promise.race([listening.then(() => null), lost]);
-  if (failure) throw new Error(`The embedded database did not start: ${failure.message}`, { cause: failure });
+  if (failure) throw new EmbeddedDatabaseFailed(failure.message, { cause: failure });
   return {
     lost,
     close: async () => {

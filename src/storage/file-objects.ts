@@ -25,7 +25,7 @@ export function fileObjects(directory: string): ObjectStore {
         await syncFolder(directory);
       }
     }
-    // Also when it was there: whoever renamed it may not have come to this yet.
+    // Needed even if the file existed: the process that renamed it may not have synced the folder yet.
     await syncFolder(folder);
   };
 
@@ -59,6 +59,10 @@ export function fileObjects(directory: string): ObjectStore {
     readRange: (sha256, start, end) => readRange(pathOf(sha256), sha256, start, end),
 
     delete: (sha256) => rm(pathOf(sha256), { force: true }),
+
+    async probe() {
+      await access(incoming);
+    },
 
     async ready() {
       await mkdir(incoming, { recursive: true });

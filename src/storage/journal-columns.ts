@@ -1,302 +1,86 @@
-/** A group commit as columns for `unnest`: what of the batches' changes can still be seen after the commit, one array a column. */
-import type { ArtifactBatch, Change, CommentChange, IndexedValue } from '../../actors/ports.ts';
-import { CommentColumns } from './journal-comments.ts';
-import { changeDocument, DocumentColumns, type DocumentEnd } from './journal-documents.ts';
-
-type Of<Kind extends Change['kind']> = Extract<Change, { readonly kind: Kind }>;
-type KeyChange = Of<'json.put'> | Of<'json.delete'>;
-type RowChange = Of<'row.put'> | Of<'row.delete'>;
-type BlobPut = Of<'blob.put'>;
-type Deletion = Of<'json.delete'> | Of<'table.drop'> | Of<'row.delete'> | Of<'blob.delete'> | Of<'doc.drop'> | Of<'comment.delete'>;
-
-/** What one batch leaves of a table. Whatever stood before a drop is forgotten; `drop` empties what was stored. */
-interface TableEnd {
-  drop: Of<'table.drop'> | undefined;
-  /** Drops before that one. */
-  readonly drops: readonly Of<'table.drop'>[];
-  put: Of<'table.put'> | undefined;
-  /** The last change of each row. */
-  readonly rows: Map<string, RowChange>;
-  lastRow: RowChange | undefined;
-}
+/** A group commit as columns for `unnest`, one array each. Changes that a later one of the same commit overwrites are left out. */
+import { type Change, changeTypeOf, type KindName } from '../../actors/kinds.ts';
+import type { ArtifactBatch } from '../../actors/runtime/store.ts';
+import type { JournalStatement } from './journal-statement.ts';
+import { columnsOf, STORED_TYPES } from './live/kinds.ts';
+import type { Deletion, Graves, KindColumns } from './live/live-kind.ts';
 
 export class JournalColumns {
   readonly artifacts = { ids: [] as string[], epochs: [] as number[], seqs: [] as number[] };
-  readonly keyPuts = {
-    artifacts: [] as number[],
-    keys: [] as string[],
-    values: [] as string[],
-    seqs: [] as number[],
-    created: [] as number[],
-    updated: [] as number[],
-    expires: [] as (number | null)[],
-  };
-  readonly keyDeletes = { artifacts: [] as number[], keys: [] as string[] };
-  readonly tablePuts = {
-    artifacts: [] as number[],
-    names: [] as string[],
-    storedAs: [] as (string | null)[],
-    schemas: [] as (string | null)[],
-    counts: [] as number[],
-    seqs: [] as number[],
-    created: [] as number[],
-    updated: [] as number[],
-  };
-  /** Tables of which only rows have changed. */
-  readonly tableCounts = { artifacts: [] as number[], names: [] as string[], counts: [] as number[], updated: [] as number[] };
-  readonly tableDrops = { artifacts: [] as number[], names: [] as string[], stays: [] as boolean[] };
-  /** Under which dropped tables may have left rows. */
-  readonly rowsLeft = { artifacts: [] as number[], storedAs: [] as string[], times: [] as number[] };
-  readonly rowPuts = {
-    artifacts: [] as number[],
-    tables: [] as string[],
-    ids: [] as string[],
-    data: [] as string[],
-    createdSeqs: [] as number[],
-    seqs: [] as number[],
-    created: [] as number[],
-    updated: [] as number[],
-  };
-  readonly rowDeletes = { artifacts: [] as number[], tables: [] as string[], ids: [] as string[], createdSeqs: [] as number[] };
-  readonly indexPuts = {
-    artifacts: [] as number[],
-    tables: [] as string[],
-    ids: [] as string[],
-    createdSeqs: [] as number[],
-    columns: [] as string[],
-    kinds: [] as string[],
-    numbers: [] as (number | null)[],
-    texts: [] as (string | null)[],
-  };
-  /** Rows that may have had other values in the index. */
-  readonly reindexed = { artifacts: [] as number[], tables: [] as string[], ids: [] as string[] };
-  readonly blobPuts = {
-    artifacts: [] as number[],
-    ids: [] as string[],
-    filenames: [] as string[],
-    mimes: [] as string[],
-    sizes: [] as number[],
-    digests: [] as string[],
-    creators: [] as (string | null)[],
-    seqs: [] as number[],
-    created: [] as number[],
-  };
-  readonly blobDeletes = { artifacts: [] as number[], ids: [] as string[] };
-  readonly documents = new DocumentColumns();
-  readonly comments = new CommentColumns();
-  readonly tombstones = {
-    artifacts: [] as number[],
-    seqs: [] as number[],
-    kinds: [] as string[],
-    names: [] as string[],
-    rowIds: [] as (string | null)[],
-    times: [] as number[],
-  };
+  /** Only the kinds that changed, so that unchanged kinds add no cost to a commit. */
+  readonly #kinds: { [T in KindName]?: KindColumns<Change> } = {};
+  readonly #tombstones = new Tombstones();
 
   constructor(batches: readonly ArtifactBatch[]) {
     for (const batch of batches) this.#addBatch(batch);
   }
 
-  #addBatch(batch: ArtifactBatch): void {
-    this.artifacts.ids.push(batch.artifactId);
+  /** The parts of the statement that write the columns. `owned` maps the number of a batch to its artifact. */
+  parts(statement: JournalStatement): string {
+    let text = '';
+    for (const type of STORED_TYPES) text += this.#kinds[type]?.parts(statement) ?? '';
+    return text + this.#tombstones.part(statement);
+  }
+
+  #addBatch({ artifactId, epoch, changes }: ArtifactBatch): void {
+    this.artifacts.ids.push(artifactId);
     const artifact = this.artifacts.ids.length;
-    this.artifacts.epochs.push(batch.epoch);
-    const last = batch.changes.at(-1);
-    if (last === undefined) throw new TypeError(`an empty batch of ${batch.artifactId}`);
+    this.artifacts.epochs.push(epoch);
+    const last = changes.at(-1);
+    if (last === undefined) throw new TypeError(`an empty batch of ${artifactId}`);
     this.artifacts.seqs.push(last.seq);
-    if (batch.changes.length === 1 && (last.kind === 'json.put' || last.kind === 'json.delete')) {
-      this.#addKey(artifact, last);
-      return;
-    }
-    // Only the last change of a thing can be seen after the commit; a row of the database may be written once in a statement.
-    const keys = new Map<string, KeyChange>();
-    const tables = new Map<string, TableEnd>();
-    const blobs = new Map<string, BlobPut | Of<'blob.delete'>>();
-    const documents = new Map<string, DocumentEnd>();
-    const comments: (CommentChange & { readonly seq: number })[] = [];
-    for (const change of batch.changes) {
-      switch (change.kind) {
-        case 'json.put':
-        case 'json.delete':
-          keys.set(change.key, change);
-          break;
-        case 'blob.put':
-        case 'blob.delete':
-          blobs.set(change.blobId, change);
-          break;
-        case 'doc.drop':
-          this.#bury(artifact, change, change.doc, null);
-          changeDocument(documents, change);
-          break;
-        case 'doc.update':
-          changeDocument(documents, change);
-          break;
-        case 'comment.delete':
-          this.#bury(artifact, change, change.commentId, null);
-          comments.push(change);
-          break;
-        case 'comment.put':
-        case 'comments.config':
-          comments.push(change);
-          break;
-        default:
-          changeTable(tables, change);
-      }
-    }
-    for (const change of keys.values()) this.#addKey(artifact, change);
-    for (const [name, end] of tables) this.#addTable(artifact, name, end);
-    for (const change of blobs.values()) this.#addBlob(artifact, change);
-    this.documents.add(artifact, documents);
-    this.comments.add(artifact, comments);
+    const type = changeTypeOf(last);
+    if (changes.every((change) => changeTypeOf(change) === type)) this.#of(type).add(artifact, changes);
+    else for (const [each, own] of byType(changes)) this.#of(each).add(artifact, own);
   }
 
-  #addKey(artifact: number, change: KeyChange): void {
-    if (change.kind === 'json.delete') {
-      this.keyDeletes.artifacts.push(artifact);
-      this.keyDeletes.keys.push(change.key);
-      this.#bury(artifact, change, change.key, null);
-      return;
+  #of(type: KindName): KindColumns<Change> {
+    let columns = this.#kinds[type];
+    if (columns === undefined) {
+      columns = columnsOf(type, this.#tombstones);
+      this.#kinds[type] = columns;
     }
-    const { keyPuts } = this;
-    keyPuts.artifacts.push(artifact);
-    keyPuts.keys.push(change.key);
-    keyPuts.values.push(change.value);
-    keyPuts.seqs.push(change.seq);
-    keyPuts.created.push(change.createdAtMs);
-    keyPuts.updated.push(change.updatedAtMs);
-    keyPuts.expires.push(change.expiresAtMs);
-  }
-
-  #addTable(artifact: number, name: string, { drop, drops, put, rows, lastRow }: TableEnd): void {
-    if (drop !== undefined) {
-      for (const { storedAs, atMs } of [...drops, drop]) {
-        this.rowsLeft.artifacts.push(artifact);
-        this.rowsLeft.storedAs.push(storedAs ?? name);
-        this.rowsLeft.times.push(atMs);
-      }
-      this.tableDrops.artifacts.push(artifact);
-      this.tableDrops.names.push(name);
-      this.tableDrops.stays.push(put !== undefined);
-      this.#bury(artifact, drop, name, null);
-    }
-    if (put !== undefined) {
-      const { tablePuts } = this;
-      tablePuts.artifacts.push(artifact);
-      tablePuts.names.push(name);
-      tablePuts.storedAs.push(put.storedAs === name ? null : (put.storedAs ?? null));
-      tablePuts.schemas.push(put.schema);
-      tablePuts.counts.push(lastRow?.rowCount ?? put.rowCount);
-      tablePuts.seqs.push(put.seq);
-      tablePuts.created.push(put.createdAtMs);
-      tablePuts.updated.push(lastRow === undefined ? put.updatedAtMs : timeOf(lastRow));
-    } else if (lastRow !== undefined) {
-      this.tableCounts.artifacts.push(artifact);
-      this.tableCounts.names.push(name);
-      this.tableCounts.counts.push(lastRow.rowCount);
-      this.tableCounts.updated.push(timeOf(lastRow));
-    }
-    for (const change of rows.values()) this.#addRow(artifact, change);
-  }
-
-  #addRow(artifact: number, change: RowChange): void {
-    const isNew = change.kind === 'row.put' && change.createdSeq === change.seq;
-    if (!isNew) {
-      this.reindexed.artifacts.push(artifact);
-      this.reindexed.tables.push(change.storedAs ?? change.table);
-      this.reindexed.ids.push(change.rowId);
-    }
-    if (change.kind === 'row.delete') {
-      this.rowDeletes.artifacts.push(artifact);
-      this.rowDeletes.tables.push(change.storedAs ?? change.table);
-      this.rowDeletes.ids.push(change.rowId);
-      this.rowDeletes.createdSeqs.push(change.createdSeq);
-      this.#bury(artifact, change, change.table, change.rowId);
-      return;
-    }
-    const { rowPuts } = this;
-    rowPuts.artifacts.push(artifact);
-    rowPuts.tables.push(change.storedAs ?? change.table);
-    rowPuts.ids.push(change.rowId);
-    rowPuts.data.push(change.data);
-    rowPuts.createdSeqs.push(change.createdSeq);
-    rowPuts.seqs.push(change.seq);
-    rowPuts.created.push(change.createdAtMs);
-    rowPuts.updated.push(change.updatedAtMs);
-    for (const [column, value] of change.indexed) this.#addIndexed(artifact, change, column, value);
-  }
-
-  #addIndexed(artifact: number, { table, storedAs, rowId, createdSeq }: Of<'row.put'>, column: string, value: IndexedValue | null): void {
-    const { indexPuts } = this;
-    indexPuts.artifacts.push(artifact);
-    indexPuts.tables.push(storedAs ?? table);
-    indexPuts.ids.push(rowId);
-    indexPuts.createdSeqs.push(createdSeq);
-    indexPuts.columns.push(column);
-    indexPuts.kinds.push(kindOf(value));
-    indexPuts.numbers.push(typeof value === 'number' ? value : null);
-    indexPuts.texts.push(typeof value === 'number' || value === null ? null : String(value));
-  }
-
-  #addBlob(artifact: number, change: BlobPut | Of<'blob.delete'>): void {
-    if (change.kind === 'blob.delete') {
-      this.blobDeletes.artifacts.push(artifact);
-      this.blobDeletes.ids.push(change.blobId);
-      this.#bury(artifact, change, change.blobId, null);
-      return;
-    }
-    const { blobPuts } = this;
-    blobPuts.artifacts.push(artifact);
-    blobPuts.ids.push(change.blobId);
-    blobPuts.filenames.push(change.filename);
-    blobPuts.mimes.push(change.mimeType);
-    blobPuts.sizes.push(change.sizeBytes);
-    blobPuts.digests.push(change.sha256);
-    blobPuts.creators.push(change.createdBy);
-    blobPuts.seqs.push(change.seq);
-    blobPuts.created.push(change.createdAtMs);
-  }
-
-  #bury(artifact: number, change: Deletion, name: string, rowId: string | null): void {
-    const { tombstones } = this;
-    tombstones.artifacts.push(artifact);
-    tombstones.seqs.push(change.seq);
-    tombstones.kinds.push(change.kind);
-    tombstones.names.push(name);
-    tombstones.rowIds.push(rowId);
-    tombstones.times.push(change.atMs);
+    return columns;
   }
 }
 
-function changeTable(tables: Map<string, TableEnd>, change: Of<'table.put'> | Of<'table.drop'> | RowChange): void {
-  let end = tables.get(change.table);
-  if (end === undefined || change.kind === 'table.drop') {
-    const drops = end?.drop === undefined ? [] : [...end.drops, end.drop];
-    end = { drop: change.kind === 'table.drop' ? change : undefined, drops, put: undefined, rows: new Map(), lastRow: undefined };
-    tables.set(change.table, end);
+function byType(changes: readonly Change[]): ReadonlyMap<KindName, readonly Change[]> {
+  const types = new Map<KindName, Change[]>();
+  for (const change of changes) {
+    const type = changeTypeOf(change);
+    const own = types.get(type);
+    if (own === undefined) types.set(type, [change]);
+    else own.push(change);
   }
-  switch (change.kind) {
-    case 'table.drop':
-      return;
-    case 'table.put':
-      end.put = change;
-      return;
-    case 'row.put':
-    case 'row.delete':
-      end.rows.set(change.rowId, change);
-      end.lastRow = change;
-      return;
-    default:
-      change satisfies never;
-  }
+  return types;
 }
 
-function timeOf(change: RowChange): number {
-  return change.kind === 'row.put' ? change.updatedAtMs : change.atMs;
-}
+class Tombstones implements Graves {
+  readonly #artifacts: number[] = [];
+  readonly #seqs: number[] = [];
+  readonly #kinds: string[] = [];
+  readonly #names: string[] = [];
+  readonly #rowIds: (string | null)[] = [];
+  readonly #times: number[] = [];
 
-/** As `row_index.kind` has it. */
-export function kindOf(value: IndexedValue | null): 'n' | 's' | 'b' | 'z' {
-  if (value === null) return 'z';
-  if (typeof value === 'number') return 'n';
-  return typeof value === 'string' ? 's' : 'b';
+  bury(artifact: number, { seq, kind, atMs }: Deletion, name: string, rowId: string | null): void {
+    this.#artifacts.push(artifact);
+    this.#seqs.push(seq);
+    this.#kinds.push(kind);
+    this.#names.push(name);
+    this.#rowIds.push(rowId);
+    this.#times.push(atMs);
+  }
+
+  part(statement: JournalStatement): string {
+    if (this.#seqs.length === 0) return '';
+    return `, buried as (
+      insert into tombstone (artifact_id, seq, kind, name, row_id, at_ms)
+      select owned.id, t.seq, t.kind, t.name, t.row_id, t.at
+      from unnest(
+        ${statement.bigints(this.#artifacts)}, ${statement.bigints(this.#seqs)}, ${statement.texts(this.#kinds)}, ${statement.texts(this.#names)}, ${statement.nullableTexts(this.#rowIds)}, ${statement.bigints(this.#times)}
+      ) as t (artifact, seq, kind, name, row_id, at)
+      join owned on owned.artifact = t.artifact
+    )`;
+  }
 }

@@ -1,12 +1,12 @@
-/** The text and the parameters of one commit's statement. A column goes to the server as one parameter: its values in one text. */
+/** The text and the parameters of one commit's statement. Each column is one parameter, with its values joined into one text. */
 
-/** Cannot occur in JSON, nor in any name that we let callers choose. */
+/** Cannot occur in JSON or in any name that callers may choose. */
 const SEPARATOR = '\x1e';
 const NEEDS_ESCAPE = /["\\]/g;
 
 /**
- * Built by hand rather than from fragments of the client's: those cost more than all else of a commit, and each of them outlives the
- * collections of young garbage that should have freed it.
+ * Built by hand, because fragments of the client library cost more than the rest of a commit, and each one survives minor garbage
+ * collections.
  */
 export class JournalStatement {
   readonly parameters: string[] = [];
@@ -29,19 +29,19 @@ export class JournalStatement {
   /** SQL for an array of `text`. */
   texts(values: readonly string[]): string {
     const joined = values.join(SEPARATOR);
-    // A separator more than between them would shift everything behind it; and nothing at all reads as an empty array.
+    // A separator inside a value would shift all later values, and an empty text would be read as an empty array.
     if (joined === '' || values.some((value) => value.includes(SEPARATOR))) return this.nullableTexts(values);
     return `string_to_array(${this.#bind(joined)}, E'\\x1e')`;
   }
 
-  /** The same where some are null, or may hold any character. */
+  /** SQL for an array of `text` whose values may be null or hold any character. */
   nullableTexts(values: readonly (string | null)[]): string {
     const literals = values.map((value) => (value === null ? 'NULL' : `"${value.replace(NEEDS_ESCAPE, '\\$&')}"`));
     return `${this.#bind(`{${literals.join(',')}}`)}::text[]`;
   }
 
   #numbers(values: readonly (number | null)[]): string {
-    // `join` would leave null out.
+    // `join` would turn null into an empty text.
     const list = values.includes(null) ? values.map((value) => value ?? 'NULL') : values;
     return this.#bind(`{${list.join(',')}}`);
   }

@@ -1,18 +1,15 @@
 /** The group commit: the changes of many artifacts in one statement, which is one transaction and one round trip. */
-import type { ArtifactBatch, BatchOutcome, JournalStore } from '../../actors/ports.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
+import type { ArtifactBatch, BatchOutcome, JournalStore } from '../../actors/runtime/store.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 import { JournalColumns } from './journal-columns.ts';
-import { commentParts } from './journal-comments.ts';
-import { documentParts } from './journal-documents.ts';
-import { blobParts, indexParts, keyParts, rowParts, tableParts, tombstonePart } from './journal-parts.ts';
 import { JournalStatement } from './journal-statement.ts';
 import { type Queries, type Sql, sqlState } from './sql.ts';
 
-/** A commit takes milliseconds. After this its outcome counts as unknown and its connection is given up. */
+/** A commit takes milliseconds. After this time its outcome counts as unknown and its connection is closed. */
 const COMMIT_DEADLINE_MS = 20_000;
 /** SQLSTATE classes that say the data cannot be stored: data exception, integrity violation, program limit exceeded. */
 const POISON_CLASSES = new Set(['22', '23', '54']);
-/** Deadlock and serialisation failure: surely rolled back, and the same again may pass. */
+/** Deadlock and serialisation failure: certainly rolled back, and a retry may succeed. */
 const RETRYABLE = new Set(['40P01', '40001']);
 const ATTEMPTS_MAX = 3;
 
@@ -25,7 +22,7 @@ export function postgresJournal(connect: (broken?: Sql) => Sql): JournalStore {
       const owned = await inTime(writeBatches(sql, batches));
       return batches.map((batch) => (owned.has(batch.artifactId) ? 'committed' : 'fenced'));
     } catch (error) {
-      // Nobody knows what that connection is still doing. What it does commit, the next load finds or fences.
+      // The old connection may still commit. The next load either sees that commit or fences it.
       if (isUnknown(error)) sql = connect(sql);
       throw error;
     }
@@ -39,7 +36,7 @@ export function postgresJournal(connect: (broken?: Sql) => Sql): JournalStore {
       if (RETRYABLE.has(state) && attempt < ATTEMPTS_MAX) return commit(batches, attempt + 1);
       if (!POISON_CLASSES.has(state.slice(0, 2)) || !(error instanceof Error)) throw error;
       if (batches.length === 1) return [{ poisoned: error }];
-      // One transaction each from here: the halves without the poison go in.
+      // Each half is now a transaction of its own, so that the half without the poisoned change is committed.
       const middle = Math.ceil(batches.length / 2);
       return [...(await commit(batches.slice(0, middle), 1)), ...(await commit(batches.slice(middle), 1))];
     }
@@ -49,9 +46,9 @@ export function postgresJournal(connect: (broken?: Sql) => Sql): JournalStore {
 }
 
 /**
- * Writes what its owner still owns and answers which artifacts those are. One statement of as many parts as there are kinds of change:
- * a commit of JSON keys alone costs nothing for tables and blobs, and each of the few texts that occur stays prepared.
- * Its parts all see the state before it and no two of them write the same row.
+ * Writes the changes of artifacts that this process still owns and returns those artifacts. The statement has a part only for each kind of
+ * change that occurs, so that a commit of JSON keys does not pay for the other kinds; few combinations occur, and each stays prepared.
+ * All parts see the state before the statement, and no two write the same row.
  */
 export async function writeBatches(sql: Queries, batches: readonly ArtifactBatch[]): Promise<ReadonlySet<ArtifactId>> {
   const columns = new JournalColumns(batches);
@@ -65,8 +62,8 @@ export async function writeBatches(sql: Queries, batches: readonly ArtifactBatch
       update artifact set seq = batch.seq
       from batch
       where artifact.id = batch.id and artifact.owner_epoch = batch.epoch
-      returning artifact.id, batch.artifact
-    )${keyParts(statement, columns)}${tableParts(statement, columns)}${rowParts(statement, columns)}${indexParts(statement, columns)}${blobParts(statement, columns)}${documentParts(statement, columns.documents)}${commentParts(statement, columns.comments)}${tombstonePart(statement, columns)}
+      returning artifact.id, batch.artifact, coalesce(artifact.owner_id, artifact.workspace_id) as owner_id
+    )${columns.parts(statement)}
     select string_agg(id, ',') as ids from owned`;
   const [row] = await sql.unsafe<{ ids: string | null }[]>(text, statement.parameters, { prepare: true });
   return new Set((row?.ids ?? '').split(',') as ArtifactId[]);

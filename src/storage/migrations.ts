@@ -9,9 +9,12 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
 
-interface Migration {
+interface MigrationFile {
   readonly version: number;
   readonly name: string;
+}
+
+interface Migration extends MigrationFile {
   readonly sql: string;
   /** SHA-256 of the file, lowercase hex. */
   readonly checksum: string;
@@ -23,10 +26,10 @@ interface AppliedMigration {
   readonly checksum: string;
 }
 
-/** Any number that nothing else locks: processes that start at once take turns. */
+/** Arbitrary advisory lock id, used only here, so that processes that start at once migrate in turn. */
 const ADVISORY_LOCK = 7_013_201;
 
-/** Brings the schema up to date. Safe to run from several processes at once. Throws `SchemaError` when it is newer or altered. */
+/** Brings the schema up to date. Safe to run from several processes at once. Throws `SchemaError` when it is newer or altered, or when the files are not numbered one by one. */
 export async function migrate(sql: Sql, directory: string): Promise<void> {
   const known = await readMigrations(directory);
   const connection = await sql.reserve();
@@ -42,12 +45,37 @@ export async function migrate(sql: Sql, directory: string): Promise<void> {
   }
 }
 
+const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
+/** Files that look like a migration but are misnamed are refused, because skipping one would silently leave its change out. */
+const MEANT_AS_ONE = /^\d|\.sql$/i;
+
+/** The migrations among the file names of a folder, by number; gaps are allowed. The build checks them as well. Throws `SchemaError`. */
+export function migrationFiles(names: readonly string[]): readonly MigrationFile[] {
+  const files = new Map<number, MigrationFile>();
+  for (const name of [...names].sort()) {
+    if (!MEANT_AS_ONE.test(name)) continue;
+    if (!NAME.test(name)) {
+      throw new SchemaError(
+        `The migration ${name} has a malformed name. Name it like 0007_comment_votes.sql: four digits, "_", then a-z, 0-9 and "_".`,
+      );
+    }
+    const version = Number(name.slice(0, 4));
+    const other = files.get(version);
+    if (other !== undefined) {
+      throw new SchemaError(
+        `The migrations ${other.name} and ${name} have the same number. Give the one that is not released yet the next free number.`,
+      );
+    }
+    files.set(version, { version, name });
+  }
+  return [...files.values()];
+}
+
 async function readMigrations(directory: string): Promise<readonly Migration[]> {
-  const files = (await readdir(directory)).filter((file) => /^\d{4}_[a-z0-9_]+\.sql$/.test(file)).sort();
   return Promise.all(
-    files.map(async (name) => {
+    migrationFiles(await readdir(directory)).map(async ({ version, name }) => {
       const text = await readFile(join(directory, name), 'utf8');
-      return { version: Number(name.slice(0, 4)), name, sql: text, checksum: createHash('sha256').update(text).digest('hex') };
+      return { version, name, sql: text, checksum: createHash('sha256').update(text).digest('hex') };
     }),
   );
 }
@@ -77,6 +105,11 @@ function refuseUnknown(known: readonly Migration[], applied: readonly AppliedMig
         `The database has schema ${row.name}, which this program does not know. Start the program version that made it, or a newer one.`,
       );
     }
+    if (migration.checksum !== row.checksum && migration.name !== row.name) {
+      throw new SchemaError(
+        `The database has schema ${row.name}, and this program has ${migration.name} under the same number. Start the program version that made the database, or give ${migration.name} the next free number.`,
+      );
+    }
     if (migration.checksum !== row.checksum) {
       throw new SchemaError(
         `Schema ${row.name} was altered after it was applied to this database. Restore the file as it was and put changes into a new one.`,
@@ -88,7 +121,7 @@ function refuseUnknown(known: readonly Migration[], applied: readonly AppliedMig
 async function applyOne(connection: ReservedSql, migration: Migration): Promise<void> {
   await connection`begin`;
   try {
-    // The embedded database has one session for all connections, which shares its advisory locks: there this is what makes them take turns.
+    // The connections of the embedded database share one session and therefore its advisory locks, so there only this lock serialises them.
     const [applied] = await connection`select from schema_migration where version = ${migration.version}`;
     if (applied !== undefined) {
       await connection`rollback`;

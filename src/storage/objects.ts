@@ -18,25 +18,27 @@ export interface ObjectStore {
    * against the digest. Throws `ObjectMissing` at the first chunk.
    */
   readRange(sha256: string, start: number, end: number): AsyncIterable<Uint8Array>;
-  /** Deleting what is not there is no error. */
+  /** Deleting a missing object is not an error. */
   delete(sha256: string): Promise<void>;
+  /** Rejects where the store cannot be used now. Cheap: it is called every second. */
+  probe(): Promise<void>;
   /** Prepares the place (folder, bucket) and throws when it cannot be used. */
   ready(): Promise<void>;
-  /** Where callers may talk to the store themselves; absent where there is nothing that they could reach. */
+  /** Direct access of callers to the store; undefined if they cannot reach it. */
   readonly direct?: DirectObjects;
 }
 
-/** What callers do at the store themselves, by addresses that are signed for it. `id` is 1 to 64 of `[a-z0-9_]`. */
+/** Direct uploads to and downloads from the store by signed URLs. `id` is 1 to 64 of `[a-z0-9_]`. */
 export interface DirectObjects {
-  /** An address to PUT bytes to. They are nobody's yet: `claim` takes them. */
+  /** A URL for uploading with PUT. The upload is not used until `claim` takes it. */
   uploadUrl(id: string, expiresInS: number): Promise<string>;
-  /** Puts what was uploaded out of its uploader's reach, so that it cannot change any more. Its size, or null when nothing has come. */
+  /** Moves the upload to where the uploader cannot change it. Returns its size, or null if nothing was uploaded. */
   claim(id: string): Promise<number | null>;
   /** The bytes of a claimed upload. */
   read(id: string): AsyncIterable<Uint8Array>;
   /** A claimed upload becomes the object of this digest, which the caller has worked out. */
   keep(id: string, sha256: string): Promise<void>;
-  /** Removes an upload, claimed or not; none is no error. */
+  /** Removes an upload, claimed or not; a missing one is not an error. */
   discard(id: string): Promise<void>;
   /** An address to GET an object from, answered with this type and disposition. */
   downloadUrl(sha256: string, expiresInS: number, headers: { readonly type: string; readonly disposition: string }): Promise<string>;

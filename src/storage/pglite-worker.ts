@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
-import { DURABLE_START_PARAMS, DurableNodeFS } from './durable-node-fs.ts';
+import { DurableNodeFS, EMBEDDED_START_PARAMS } from './durable-node-fs.ts';
 import type { WorkerInput, WorkerMessage } from './embedded.ts';
 import { PGliteSocket } from './pglite-socket.ts';
 
@@ -10,7 +10,7 @@ const { directory, socketPath } = workerData as WorkerInput;
 const db = await PGlite.create({
   fs: new DurableNodeFS(directory),
   extensions: { pg_trgm },
-  startParams: [...DURABLE_START_PARAMS],
+  startParams: [...EMBEDDED_START_PARAMS],
 });
 const socket = new PGliteSocket(db);
 await socket.listen(socketPath);

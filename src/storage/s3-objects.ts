@@ -5,11 +5,16 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { Client } from 'minio';
-import type { Settings } from '../config.ts';
+import type { Settings } from '../platform/config.ts';
 import { assertDigest, checkDigest, type DirectObjects, ObjectMissing, type ObjectStore } from './objects.ts';
 
-/** A store that takes longer for 25 MB is as good as gone; the caller answers 503 rather than wait. */
-const DEADLINE_MS = 60_000;
+/** Ends the request itself; whoever waits for it has been answered by then (`timed-objects.ts`). */
+const DEADLINE_MS = 20_000;
+/** The check at start transfers no data, so it can fail early and report the problem soon. */
+const READY_DEADLINE_MS = 10_000;
+
+/** A probe that is given up ends its request with it, so that the next one begins on a new connection. */
+const PROBE_DEADLINE_MS = 3000;
 
 /** For an address that our own next request uses. */
 const OWN_URL_TTL_S = 300;
@@ -64,8 +69,15 @@ export function s3Objects(settings: S3Settings): ObjectStore {
 
     delete: (sha256) => inTime(client.removeObject(bucket, nameOf(sha256))),
 
+    async probe() {
+      if (!(await inTime(client.bucketExists(bucket), PROBE_DEADLINE_MS))) throw new Error(`there is no bucket ${bucket}`);
+    },
+
     async ready() {
-      if (!(await inTime(client.bucketExists(bucket)))) await inTime(client.makeBucket(bucket, settings.S3_REGION));
+      const making = async () => {
+        if (!(await client.bucketExists(bucket))) await client.makeBucket(bucket, settings.S3_REGION);
+      };
+      await inTime(making(), READY_DEADLINE_MS);
     },
 
     direct: directObjects(client, clientOf(settings, settings.S3_PUBLIC_ENDPOINT ?? settings.S3_ENDPOINT), bucket),
@@ -129,7 +141,7 @@ function assertUploadId(id: string): string {
   return id;
 }
 
-/** As one request whose body is the file: the client's own `putObject` takes files into memory whole, or in parts of 5 MB and more. */
+/** Sends the file as the body of one request: the client's own `putObject` takes files into memory whole, or in parts of 5 MB and more. */
 async function sendFile(client: Client, bucket: string, name: string, path: string, sizeBytes: number): Promise<void> {
   const url = new URL(await client.presignedPutObject(bucket, name, OWN_URL_TTL_S));
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
@@ -167,10 +179,11 @@ async function readAll(client: Client, bucket: string, name: string): Promise<Bu
   return Buffer.concat(chunks);
 }
 
-function inTime<T>(work: Promise<T>): Promise<T> {
+function inTime<T>(work: Promise<T>, deadlineMs: number = DEADLINE_MS): Promise<T> {
   let timer: NodeJS.Timeout;
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`the object store did not answer within ${DEADLINE_MS / 1000} s`)), DEADLINE_MS);
+    const silence = new Error(`the object store did not answer within ${deadlineMs / 1000} s`);
+    timer = setTimeout(() => reject(Object.assign(silence, { code: 'ETIMEDOUT' })), deadlineMs);
   });
   return Promise.race([work, deadline]).finally(() => clearTimeout(timer));
 }

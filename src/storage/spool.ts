@@ -1,12 +1,12 @@
-/** Where uploads wait on disk until they are whole and checked: memory is too small for them, and the store keeps only what has a digest. */
+/** Keeps uploads on disk until they are complete and checked, because they may exceed memory and the store needs their digest first. */
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A file that was being written when the process died. None takes this long to write. */
+/** An older unfinished file belongs to a process that died, because no upload takes this long. */
 const LEFTOVER_AGE_MS = 60 * 60 * 1000;
 
-/** A file that is whole. Its owner disposes of it, also where an object store has taken it. */
+/** A complete file. Its owner disposes of it, even after an object store has taken it. */
 export interface SpooledFile {
   readonly path: string;
   readonly sizeBytes: number;
@@ -22,13 +22,13 @@ export class Spool {
     this.#directory = directory;
   }
 
-  /** Makes the place and removes what a dead process has left there. */
+  /** Creates the folder and removes what a dead process has left there. */
   async ready(): Promise<void> {
     await mkdir(this.#directory, { recursive: true });
     await removeLeftovers(this.#directory);
   }
 
-  /** All of `chunks` as one file. */
+  /** Writes all of `chunks` to one file. */
   async receive(chunks: AsyncIterable<Uint8Array>): Promise<SpooledFile> {
     const writer = await this.create();
     try {
@@ -62,7 +62,7 @@ export class SpoolWriter {
     return this.#sizeBytes;
   }
 
-  /** `chunk` is the caller's again when this settles. */
+  /** The caller may reuse `chunk` once this settles. */
   async write(chunk: Uint8Array): Promise<void> {
     this.#hash.update(chunk);
     this.#sizeBytes += chunk.length;
@@ -84,12 +84,12 @@ export class SpoolWriter {
   }
 }
 
-/** Removes files that nobody can be writing any more. */
+/** Removes files too old to be in progress. */
 export async function removeLeftovers(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const path = join(directory, name);
     try {
-      // Another process may be writing here right now: only what is old is left over. File times are the system's, not our clock's.
+      // Another process may be writing here, so only old files are removed. File times come from the system clock, not from ours.
       if (Date.now() - (await stat(path)).mtimeMs > LEFTOVER_AGE_MS) await rm(path, { force: true });
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;

@@ -1,8 +1,8 @@
 /** What autovacuum does on a server: the embedded database has no background processes, so dead rows would stay for ever. */
 import type { Sql } from './sql.ts';
 
-/** Table by table, so that whoever waits gets in between. Answers how many tables it went through before `signal` fired. */
-export async function vacuum(sql: Sql, signal: AbortSignal): Promise<{ tables: number }> {
+/** Vacuums table by table, so that waiting queries run in between. Returns the number of tables done before `signal` fired. */
+export async function vacuum(sql: Sql, signal: AbortSignal): Promise<number> {
   const tables = await sql<{ name: string }[]>`
     select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'public' order by tablename`;
   let done = 0;
@@ -11,5 +11,5 @@ export async function vacuum(sql: Sql, signal: AbortSignal): Promise<{ tables: n
     await sql.unsafe(`vacuum (analyze) ${name}`);
     done += 1;
   }
-  return { tables: done };
+  return done;
 }

@@ -1,4 +1,4 @@
-/** A headless browser and pages that remember everything that went wrong in them. */
+/** A headless browser whose pages record every error. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { services } from '../support/services.ts';
 
@@ -14,17 +14,21 @@ export async function launchBrowser(): Promise<Browser> {
 
 export interface Visit {
   readonly page: Page;
-  /** Console errors, uncaught exceptions, failed requests and answers from 400 up, of the page's own origin. */
+  /** Console errors, uncaught exceptions, failed requests and answers with status 400 or more, of the page's own origin. */
   readonly troubles: string[];
-  /** Paths of the page's own origin that were answered, with their status. */
+  /** Answered paths of the page's own origin, with their status. */
   readonly answered: Map<string, number>;
 }
 
+/** Only ends waits for what never comes: a busy machine takes many times as long as an idle one. */
+const PATIENCE_MS = 90_000;
+
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 
-/** A fresh browser profile. What a page asks of other hosts is answered here, so that a test needs no network. */
+/** A fresh browser profile. Requests to other hosts are answered here, so that a test needs no network. */
 export async function visit(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1200, height: 750 }, ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const troubles: string[] = [];
   const answered = new Map<string, number>();
@@ -46,4 +50,21 @@ export async function visit(browser: Browser, origin: string, options: BrowserCo
     if (response.status() >= 400) troubles.push(`${response.status()}: ${response.url()}`);
   });
   return { page, troubles, answered };
+}
+
+/** A call from a page, as its scripts make them. */
+export function callFrom(
+  page: Page,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; body: Record<string, unknown> }> {
+  return page.evaluate(
+    async ([way, where, sent]) => {
+      const init = sent === undefined ? {} : { body: JSON.stringify(sent), headers: { 'content-type': 'application/json' } };
+      const reply = await fetch(where as string, { method: way as string, ...init });
+      return { status: reply.status, body: await reply.json() };
+    },
+    [method, path, body] as const,
+  );
 }

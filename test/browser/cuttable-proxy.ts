@@ -1,12 +1,12 @@
-/** A way to a server that a test can cut, as a lost network does. */
+/** A proxy that a test can cut, to simulate a lost network. */
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface CuttableProxy {
   readonly port: number;
-  /** Where what comes in goes to. */
+  /** The target port. */
   lead(port: number): void;
-  /** Breaks what is open off and lets nothing through. */
+  /** Breaks open connections and refuses new ones. */
   cut(): void;
   restore(): void;
   close(): Promise<void>;
@@ -18,7 +18,7 @@ export async function startProxy(): Promise<CuttableProxy> {
   let isCut = false;
   const keep = (socket: Socket) => {
     sockets.add(socket);
-    // How it ends is the test's own doing.
+    // The test itself breaks connections, so errors are expected.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => sockets.delete(socket));
     return socket;

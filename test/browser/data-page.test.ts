@@ -1,13 +1,13 @@
-/** A page that keeps data: its script speaks to its own artifact's data on its own origin. */
+/** A page whose script reads and writes its own artifact's data on its own origin. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { clientOf, publishSite } from '../content/publishing.ts';
-import { wire } from '../content/wire.ts';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
+import { wire } from '../support/page-requests.ts';
+import { clientOf, publishSite } from '../support/publishing.ts';
 import { describeWith } from '../support/services.ts';
 import { launchBrowser, visit } from './browser.ts';
 
-/** A visitors' counter, as a newcomer would write it. */
+/** A simple visitor counter. */
 const PAGE = `<!doctype html><html><head><meta charset="utf-8"><title>Counter</title></head><body>
 <button id="count">…</button>
 <script type="module">
@@ -49,15 +49,15 @@ describeWith('chromiumPath')('a page that keeps data', () => {
     const first = await publishSite(client, new Map([['index.html', Buffer.from('coming')]]), target);
     const page = Buffer.from(PAGE.replace('ARTIFACT_ID', first.artifactId));
     await publishSite(client, new Map([['index.html', page]]), { artifact_id: first.artifactId });
-    await client.call('artifacts.update', { params: { id: first.artifactId as never }, body: { allow_anon_write: true } });
-    await client.call('json.put', { params: { artifactId: first.artifactId as never, key: 'visits' }, body: 41 });
+    await client.artifacts.update({ params: { id: first.artifactId as never }, body: { allow_anon_write: true } });
+    await client.json.put({ params: { artifactId: first.artifactId as never, key: 'visits' }, body: 41 });
 
     const origin = new URL(first.url).origin;
     const one = await visit(browser, origin);
     await one.page.goto(first.url);
     const count = one.page.locator('#count[data-ready]');
     await count.waitFor();
-    expect(await count.textContent()).toBe('41');
+    await expect.poll(() => count.textContent()).toBe('41');
     await count.click();
     await one.page.waitForFunction(() => document.getElementById('count')?.textContent === '42');
     expect(one.troubles).toEqual([]);
@@ -67,11 +67,11 @@ describeWith('chromiumPath')('a page that keeps data', () => {
     await two.page.goto(first.url);
     const seen = two.page.locator('#count[data-ready]');
     await seen.waitFor();
-    expect(await seen.textContent()).toBe('42');
+    await expect.poll(() => seen.textContent()).toBe('42');
     expect(two.troubles).toEqual([]);
   });
 
-  it('reaches no other artifact and nothing else of the API from there', async () => {
+  it('reaches no other artifact and no other part of the API from there', async () => {
     const { token } = await easel.newUser('pro');
     const client = clientOf(easel, token);
     const site = new Map([['index.html', Buffer.from('x')]]);

@@ -1,9 +1,9 @@
-/** Pages that are not for everybody, as a visitor's browser treats them: forms, cookies and redirects are its work, not ours. */
+/** Password and preview pages in a real browser, which handles forms, cookies and redirects. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Client } from '../../src/clients/sdk.ts';
-import { clientOf, publishSite } from '../content/publishing.ts';
+import type { Client } from '../../src/clients/sdk/client.ts';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
+import { clientOf, publishSite } from '../support/publishing.ts';
 import { describeWith } from '../support/services.ts';
 import { launchBrowser, visit } from './browser.ts';
 
@@ -26,37 +26,41 @@ describeWith('chromiumPath')('pages that are not for everybody', () => {
     await easel?.close();
   });
 
-  it('a password page opens by its form, with all its files, and leads on to the address that was asked for', async () => {
+  it('a password page opens with its form, serves all its files, and redirects to the requested address', async () => {
     const published = await publishSite(client, site('treasure'), { slug: 'guarded', visibility: 'password', password: 'open sesame' });
     const { page, troubles } = await visit(browser, new URL(published.url).origin);
     await page.goto(`${published.url}/?chapter=2`);
     const field = page.getByLabel('Password');
     await field.fill('not it');
     await page.getByRole('button', { name: 'Open' }).click();
-    expect(await page.getByRole('alert').textContent()).toBe('That was not the password.');
+    await expect.poll(() => page.getByRole('alert').textContent()).toBe('That was not the password.');
     await field.fill('open sesame');
     troubles.length = 0;
     await page.getByRole('button', { name: 'Open' }).click();
     await page.locator('#text').waitFor();
+    // The text can be there before its stylesheet is.
+    await page.waitForLoadState('load');
     expect(page.url()).toBe(`${new URL(published.url).origin}/?chapter=2`);
-    expect(await page.evaluate(() => getComputedStyle(document.querySelector('#text') ?? document.body).color)).toBe('rgb(1, 2, 3)');
+    await expect
+      .poll(() => page.evaluate(() => getComputedStyle(document.querySelector('#text') ?? document.body).color))
+      .toBe('rgb(1, 2, 3)');
     expect(await page.evaluate(() => document.cookie)).toBe('');
     expect(troubles).toEqual([]);
   });
 
-  it('a preview link shows the draft at the clean address, until it is deleted', async () => {
+  it('a preview link shows the draft at the plain address until the link is deleted', async () => {
     const live = await publishSite(client, site('live'), { slug: 'drafted', visibility: 'private' });
     const draft = await publishSite(client, site('draft'), { artifact_id: live.artifactId, draft: true });
     const params = { id: live.artifactId as never };
-    const { body: link } = await client.call('previewLinks.create', { params, body: { version_id: draft.versionId as never } });
+    const { body: link } = await client.previewLinks.create({ params, body: { version_id: draft.versionId as never } });
     const { page, troubles } = await visit(browser, new URL(live.url).origin);
     await page.goto(link.url);
     expect(page.url()).toBe(`${new URL(live.url).origin}/`);
-    expect(await page.locator('#text').textContent()).toBe('draft');
+    await expect.poll(() => page.locator('#text').textContent()).toBe('draft');
     expect(await page.evaluate(() => document.cookie)).toBe('');
     expect(troubles).toEqual([]);
-    await client.call('previewLinks.delete', { params: { ...params, link: link.id } });
+    await client.previewLinks.delete({ params: { ...params, link: link.id } });
     await page.reload();
-    expect(await page.locator('h1').textContent()).toBe('There is no page here');
+    await expect.poll(() => page.locator('h1').textContent()).toBe('There is no page here');
   });
 });

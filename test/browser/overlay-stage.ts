@@ -1,16 +1,16 @@
-/** A page with the comment overlay, visitors of it, and what they do as people do it. */
+/** A page with the comment overlay, and visitors who act like people. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
-import type { CommentSettingsUpdate } from '../../protocol/schemas/comment.ts';
-import type { Client } from '../../src/clients/sdk.ts';
-import { clientOf, type Publication, publishSite, type Site } from '../content/publishing.ts';
-import { codeFor } from '../services/comments/stage.ts';
+import type { CommentSettingsUpdate } from '../../protocol/data/comment-settings.ts';
+import type { Client } from '../../src/clients/sdk/client.ts';
+import { codeFor } from '../features/data/comments/comment-stage.ts';
 import type { TestEasel } from '../support/easel.ts';
+import { clientOf, type Publication, publishSite, type Site } from '../support/publishing.ts';
 import { type Visit, visit } from './browser.ts';
 
-/** Where to leave pictures for a person to look at; nothing is kept when it is not set. */
+/** Folder for screenshots that a person can look at; none are saved if it is not set. */
 const { SCREENSHOT_DIR } = process.env;
 
 export async function screenshot(page: Page, name: string): Promise<void> {
@@ -33,12 +33,12 @@ export async function publishCommented(easel: TestEasel, slug: string, site: Sit
   const client = clientOf(easel, (await easel.newUser('pro')).token);
   const published = await publishSite(client, site, { slug, visibility: 'public' });
   const configure = (body: CommentSettingsUpdate) =>
-    client.call('comments.putConfig', { params: { artifactId: published.artifactId as never }, body });
+    client.comments.putConfig({ params: { artifactId: published.artifactId as never }, body });
   await configure({ overlayEnabled: true, ...settings });
   return { ...published, client, configure };
 }
 
-/** One person's window. */
+/** One visitor's window. */
 export class Visitor {
   readonly page: Page;
   readonly troubles: string[];
@@ -62,7 +62,7 @@ export class Visitor {
     return visitor;
   }
 
-  /** Selects these words of the page as a drag of the pointer does. */
+  /** Selects these words of the page like a drag of the pointer. */
   select(words: string): Promise<void> {
     return this.page.evaluate((wanted) => {
       const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -86,8 +86,8 @@ export class Visitor {
     await this.panel.getByLabel('Your e-mail address').fill(email);
     await this.panel.getByLabel('Your name').fill(name);
     await this.panel.getByRole('button', { name: 'Send me a code' }).click();
-    await this.panel.getByLabel('Code from the mail').fill('');
-    await this.panel.getByLabel('Code from the mail').fill(await codeFor(easel, { id: artifactId as never }, email));
+    await this.panel.getByLabel('Code from the e-mail').fill('');
+    await this.panel.getByLabel('Code from the e-mail').fill(await codeFor(easel, { id: artifactId as never }, email));
     await this.panel.getByRole('button', { name: 'Continue' }).click();
   }
 
@@ -95,7 +95,7 @@ export class Visitor {
     return this.panel.getByRole('listitem').filter({ hasText: text });
   }
 
-  /** Texts that are marked on the page. */
+  /** The marked texts of the page. */
   marked(): Promise<string[]> {
     return this.page.evaluate(() => [...(CSS.highlights.get('easel-comment') ?? [])].map(String));
   }

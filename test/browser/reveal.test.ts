@@ -1,17 +1,17 @@
-/** A real web site that nobody here wrote, through the whole service, as a visitor sees it. */
+/** A real third-party web site, published and shown in a browser. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { Client } from '../../src/clients/sdk.ts';
-import { clientOf, type Publication, publishSite, revealDemo } from '../content/publishing.ts';
-import { wire } from '../content/wire.ts';
+import type { Client } from '../../src/clients/sdk/client.ts';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
+import { wire } from '../support/page-requests.ts';
+import { clientOf, type Publication, publishSite, revealDemo } from '../support/publishing.ts';
 import { describeWith } from '../support/services.ts';
 import { launchBrowser, visit } from './browser.ts';
 
-/** The part of reveal.js that the tests speak to, inside the page. */
+/** The part of the reveal.js API that the tests use inside the page. */
 interface Reveal {
   isReady(): boolean;
   getTotalSlides(): number;
@@ -21,7 +21,7 @@ interface Reveal {
   on(event: string, listener: () => void): void;
 }
 
-/** Where to leave pictures for a person to look at; nothing is kept when it is not set. */
+/** Folder for screenshots that a person can look at; none are saved if it is not set. */
 const SCREENSHOT_DIR = process.env.SCREENSHOT_DIR;
 
 async function screenshot(page: Page, name: string): Promise<void> {
@@ -57,11 +57,11 @@ describeWith('chromiumPath')('the demo of reveal.js, published and opened in Chr
     return opened;
   }
 
-  it('every file arrives, nothing fails, and the page’s own script runs', async () => {
+  it('every file loads without errors, and the page’s script runs', async () => {
     expect(published.url).toMatch(/^http:\/\/reveal-demo\.localhost:\d+\/?$/);
     const { page, troubles, answered } = await open();
     await ready(page);
-    expect(await page.title()).toBe('reveal.js – The HTML Presentation Framework');
+    await expect.poll(() => page.title()).toBe('reveal.js – The HTML Presentation Framework');
     const state = await page.evaluate(() => {
       const { Reveal: reveal } = globalThis as unknown as { Reveal: Reveal };
       return {
@@ -86,7 +86,7 @@ describeWith('chromiumPath')('the demo of reveal.js, published and opened in Chr
     const before = await horizontalIndex(page);
     await page.keyboard.press('ArrowRight');
     await page.waitForFunction((h) => (globalThis as unknown as { Reveal: Reveal }).Reveal.getIndices().h === h, before + 1);
-    expect(await page.locator('section.present h2').first().textContent()).toMatch(/hello there/i);
+    await expect.poll(() => page.locator('section.present h2').first().textContent()).toMatch(/hello there/i);
     await page.evaluate(
       () =>
         new Promise((resolve) => {
@@ -95,15 +95,15 @@ describeWith('chromiumPath')('the demo of reveal.js, published and opened in Chr
           reveal.slide(4);
         }),
     );
-    expect(await page.locator('section.present code.hljs').first().isVisible()).toBe(true);
+    await expect.poll(() => page.locator('section.present code.hljs').first().isVisible()).toBe(true);
     await screenshot(page, 'reveal-code');
     expect(troubles).toEqual([]);
     await page.context().close();
   });
 
-  it('a second visit costs 304s, and its scripts came precompressed', async () => {
+  it('a second visit gets 304s and precompressed scripts', async () => {
     const ask = (headers: Record<string, string>) => wire(easel.port, new URL(published.url).host, '/dist/reveal.js', { headers });
-    // The visit before has asked for the forms; they are made in the background.
+    // The previous visit requested the compressed forms, which are made in the background.
     const compressed = await vi.waitFor(async () => {
       const answer = await ask({ 'accept-encoding': 'br' });
       expect(answer.headers['content-encoding']).toBe('br');
@@ -114,7 +114,7 @@ describeWith('chromiumPath')('the demo of reveal.js, published and opened in Chr
     expect([again.status, again.body.length]).toEqual([304, 0]);
   });
 
-  it('a second version shows at once, a rollback shows the first again', async () => {
+  it('a new version shows immediately, and a rollback shows the first again', async () => {
     const changed = new Map(demo);
     const html = demo.get('demo.html')?.toString('utf8') ?? '';
     changed.set('demo.html', Buffer.from(html.replace('The HTML Presentation Framework</h3>', 'The Second Version</h3>')));
@@ -124,29 +124,29 @@ describeWith('chromiumPath')('the demo of reveal.js, published and opened in Chr
     const { page, troubles } = await open();
     await ready(page);
     const heading = page.locator('section.present h3').first();
-    expect(await heading.textContent()).toMatch(/the second version/i);
+    await expect.poll(() => heading.textContent()).toMatch(/the second version/i);
 
     const params = { id: published.artifactId } as never;
-    await client.call('versions.rollback', { params, body: { version_id: published.versionId as never } });
+    await client.versions.rollback({ params, body: { version_id: published.versionId as never } });
     await page.reload();
     await ready(page);
-    expect(await heading.textContent()).toMatch(/the html presentation framework/i);
+    await expect.poll(() => heading.textContent()).toMatch(/the html presentation framework/i);
     expect(troubles).toEqual([]);
     await page.context().close();
   });
 
-  it('exported and imported elsewhere it is the same page', async () => {
+  it('is the same page after export and import', async () => {
     const elsewhere = await startTestEasel();
     try {
-      const exported = await client.call('artifacts.export', { params: { id: published.artifactId } as never });
+      const exported = await client.artifacts.export({ params: { id: published.artifactId } as never });
       const { token } = await elsewhere.newUser('pro');
       const there = clientOf(elsewhere, token);
-      const imported = await there.call('artifacts.import', { query: { slug: 'moved-here' }, body: exported.body as Uint8Array });
+      const imported = await there.artifacts.import({ query: { slug: 'moved-here' }, body: exported.body as Uint8Array });
       const { artifact, deployment } = imported.body;
-      await there.call('artifacts.update', { params: { id: artifact.id } as never, body: { visibility: 'public' } });
+      await there.artifacts.update({ params: { id: artifact.id } as never, body: { visibility: 'public' } });
       const { page, troubles } = await open(deployment.url);
       await ready(page);
-      expect(await page.title()).toBe('reveal.js – The HTML Presentation Framework');
+      await expect.poll(() => page.title()).toBe('reveal.js – The HTML Presentation Framework');
       for (const path of ['demo.html', 'dist/reveal.js', 'dist/theme/black.css', 'LICENSE']) {
         const copy = await wire(elsewhere.port, new URL(deployment.url).host, `/${path}`);
         expect(copy.body.equals(demo.get(path) ?? Buffer.alloc(0))).toBe(true);
@@ -158,10 +158,10 @@ describeWith('chromiumPath')('the demo of reveal.js, published and opened in Chr
     }
   });
 
-  it('a deleted page is gone at once', async () => {
-    await client.call('artifacts.delete', { params: { id: published.artifactId } as never });
+  it('a deleted page is gone immediately', async () => {
+    await client.artifacts.delete({ params: { id: published.artifactId } as never });
     const { page } = await open();
-    expect(await page.locator('h1').textContent()).toBe('There is no page here');
+    await expect.poll(() => page.locator('h1').textContent()).toBe('There is no page here');
     await page.context().close();
   });
 });

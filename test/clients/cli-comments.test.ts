@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
 
-// Every step starts a process, which a busy machine does slowly.
+// Every step starts a process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestEasel;
@@ -39,12 +39,12 @@ it('writes, lists in threads, and resolves', async () => {
   ]);
   expect(await easel.json(['comments', 'resolve', second.id])).toMatchObject({ resolved: true });
   expect(((await easel.json(['comments', 'list', '--open'])) as { comments: object[] }).comments).toHaveLength(2);
-  expect((await easel.run(['comments', 'resolve', second.id, '--reopen'])).out).toBe(`Open again: ${second.id}\n`);
+  expect((await easel.run(['comments', 'resolve', second.id, '--reopen'])).out).toBe(`Reopened: ${second.id}\n`);
   expect((await easel.run(['comments', 'list', '--limit', '1'])).err).toContain('3 comments in all');
   expect((await easel.run(['comments', 'resolve', `cmt_${'a'.repeat(24)}`])).code).toBe(4);
 });
 
-it('shows what a stranger wrote without doing what it says to a terminal', async () => {
+it('prints comments without their terminal control characters', async () => {
   const stranger = await service.newUser();
   await service.fetch(`/v1/data/${artifactId}/comments`, {
     method: 'POST',

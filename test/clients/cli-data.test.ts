@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
 
-// Every step starts a process, which a busy machine does slowly.
+// Every step starts a process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestEasel;
@@ -42,21 +42,21 @@ describe('set and get', () => {
     expect(await easel.json(['data', 'get', 'kinds', '-a', 'data-site'])).toEqual({ key: 'kinds', value, updatedAt: time, etag });
   });
 
-  it('take standard input and a path, and print text without quotes on demand', async () => {
+  it('take standard input and a path, and print text without quotes with --raw', async () => {
     await easel.json(['data', 'set', 'deep', '-'], { input: '{"a":{"b":"text"}}' });
     expect(await easel.run(['data', 'get', 'deep', '--path', '$.a.b'])).toEqual({ code: 0, out: '"text"\n', err: '' });
     expect(await easel.run(['data', 'get', 'deep', '--path', '$.a.b', '--raw'])).toEqual({ code: 0, out: 'text\n', err: '' });
   });
 
-  it('refuse a file that is not JSON rather than store it as text', async () => {
+  it('refuse a file that is not JSON instead of storing it as text', async () => {
     await easel.write({ 'broken.json': '{"a":' });
     const { code, err } = await easel.run(['data', 'set', 'broken', '--file', 'broken.json']);
     expect(code).toBe(2);
-    expect(err).toContain('This is not JSON');
+    expect(err).toContain('The value is not JSON');
     expect((await easel.run(['data', 'get', 'broken'])).code).toBe(4);
   });
 
-  it('write only on the state that was asked for', async () => {
+  it('write only if the condition holds', async () => {
     const first = await easel.json(['data', 'set', 'guarded', '1', '--create']);
     expect((await easel.run(['data', 'set', 'guarded', '2', '--create'])).code).toBe(5);
     await easel.json(['data', 'set', 'guarded', '2', '--if-match', first.etag]);
@@ -83,7 +83,7 @@ describe('patch', () => {
     expect(await patched('--remove', '--path', '$.level')).toEqual({ score: 5, list: ['word'] });
   });
 
-  it('exits with 2 where the patch does not apply', async () => {
+  it('exits with 2 if the patch does not apply', async () => {
     await easel.json(['data', 'set', 'plain', '"text"']);
     const { code, err } = await easel.run(['data', 'patch', 'plain', '--increment', '1', '--json']);
     expect([code, JSON.parse(err).code]).toEqual([2, 'PATCH_FAILED']);
@@ -91,7 +91,7 @@ describe('patch', () => {
 });
 
 describe('ls and rm', () => {
-  it('list more keys than a page holds, by prefix, with values on demand', async () => {
+  it('list more keys than one page, by prefix, with values on request', async () => {
     const user = await commandLine(service.baseUrl);
     const { token } = await service.newUser();
     await user.json(['login', '--token', token]);
@@ -117,7 +117,7 @@ describe('ls and rm', () => {
     await user.close();
   });
 
-  it('finds the artifact by id, slug, folder, or the folder it stands in', async () => {
+  it('finds the artifact by id, slug, folder, or current folder', async () => {
     await easel.json(['data', 'set', 'where', '1']);
     const { artifact_id: id } = await easel.json(['data', 'ls']);
     for (const name of [id, 'data-site', '.', easel.home]) {

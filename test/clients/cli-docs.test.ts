@@ -6,7 +6,7 @@ import * as Y from 'yjs';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
 
-// Every step starts a process, which a busy machine does slowly.
+// Every step starts a process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestEasel;
@@ -32,7 +32,7 @@ afterAll(async () => {
   await service.close();
 });
 
-it('lists, prints, keeps and restores', async () => {
+it('lists and prints documents, saves and restores versions', async () => {
   expect((await easel.run(['docs', 'list'])).out).toBe('No documents.\n');
   await write({ op: 'text.append', type: 'content', text: 'first' }, { op: 'map.set', type: 'meta', key: 'a', value: 1 });
   expect((await easel.run(['docs', 'list', '-a', 'docs-site'])).out).toMatch(/^NAME {3}CHANGED {11}SIZE {2}OPEN\nnotes {2}.* B {2}0\n$/);
@@ -43,11 +43,11 @@ it('lists, prints, keeps and restores', async () => {
   expect((await easel.run(['docs', 'get', 'notes', '--text'])).out).toBe('first second\n');
   expect((await easel.run(['docs', 'get', 'notes', '--text', 'content', '--seq', String(seq)])).out).toBe('first\n');
   expect((await easel.run(['docs', 'versions', 'notes'])).out).toContain('before');
-  expect((await easel.run(['docs', 'restore', 'notes', String(seq)])).out).toBe(`notes shows again what it did at ${seq}.\n`);
+  expect((await easel.run(['docs', 'restore', 'notes', String(seq)])).out).toBe(`Restored notes to version ${seq}.\n`);
   expect((await easel.json(['docs', 'get', 'notes'])).content).toEqual({ content: 'first', meta: { a: 1 } });
 });
 
-it('writes a whole document to a file, and says what is missing', async () => {
+it('writes a whole document to a file, and reports wrong arguments', async () => {
   await write({ op: 'array.push', type: 'list', values: ['kept'] });
   await easel.json(['docs', 'get', 'notes', '--update', 'notes.bin']);
   const copy = new Y.Doc();

@@ -1,13 +1,18 @@
-/** The command line against the real service: sign in, publish, versions, keep and move. */
+/** The command line against the real service: login, publish, versions, trash and export. */
 import { readFile, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { artifact as artifactSchema, publishResponse, version as versionSchema } from '../../protocol/schemas/artifact.ts';
+import { artifact as artifactSchema } from '../../protocol/artifacts/artifacts.ts';
+import { publishResponse } from '../../protocol/artifacts/publish.ts';
+import { version as versionSchema } from '../../protocol/artifacts/versions.ts';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
+import { codeFor, Visitor } from '../support/visitor.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
-import { getPage } from './page.ts';
+import { getPage } from './served-page.ts';
 
-// Every step starts a process, which a busy machine does slowly.
+// Every step starts a process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 let service: TestEasel;
@@ -34,8 +39,8 @@ describe('login', () => {
     return () => easel.close();
   });
 
-  it('makes an account once, and keeps the token in a file that nobody else reads', async () => {
-    const made = await easel.json(['login']);
+  it('creates an account with --headless, once, and saves the token in a file that only the user can read', async () => {
+    const made = await easel.json(['login', '--headless']);
     const again = await easel.json(['login']);
     expect([made.created, again.created, again.user.id]).toEqual([true, false, made.user.id]);
     const file = join(easel.home, '.config/easel/credentials.json');
@@ -45,7 +50,7 @@ describe('login', () => {
     expect(await easel.json(['whoami'])).toMatchObject({ server: service.baseUrl, user: { id: made.user.id }, tier: 'free' });
   });
 
-  it('takes a token, and refuses one that the server does not know without saving it', async () => {
+  it('takes a token, and does not save one that the server rejects', async () => {
     const { token, userId } = await service.newUser();
     const refused = await easel.run(['login', '--token', `so_${'0'.repeat(64)}`]);
     expect(refused.code).toBe(3);
@@ -53,14 +58,23 @@ describe('login', () => {
     expect(await easel.json(['login', '--token', token])).toMatchObject({ created: false, user: { id: userId } });
   });
 
-  it('keeps the token that a new sign-in replaces', async () => {
-    await easel.json(['login']);
-    const first = JSON.parse(await readFile(join(easel.home, '.config/easel/credentials.json'), 'utf8'));
-    expect((await easel.json(['login', '--new'])).created).toBe(true);
-    expect(JSON.parse(await readFile(join(easel.home, '.config/easel/credentials.previous.json'), 'utf8'))).toEqual(first);
+  it('keeps the tokens of earlier accounts after a new sign-in', async () => {
+    const anew = ['login', '--headless', '--new'];
+    const made = [await easel.json(['login', '--headless']), await easel.json(anew), await easel.json(anew)];
+    expect(made.map(({ created }) => created)).toEqual([true, true, true]);
+    for (const { user } of made) expect(await easel.json(['whoami', '--account', user.id])).toMatchObject({ user: { id: user.id } });
+    expect(await easel.json(['whoami'])).toMatchObject({ user: { id: made[2]?.user.id } });
   });
 
-  it('is asked for, with exit code 3, by a command that needs it', async () => {
+  it('signs out with --revoke, after which the token counts nowhere', async () => {
+    const { token } = await service.newUser();
+    await easel.json(['login', '--token', token]);
+    expect(await easel.json(['logout', '--yes', '--revoke'])).toMatchObject({ success: true });
+    expect((await service.fetch('/v1/me', { token })).status).toBe(401);
+    expect((await easel.run(['logout', '--all', '--yes', '--revoke'])).code).toBe(2);
+  });
+
+  it('is required by other commands: exit code 3', async () => {
     const { code, err } = await easel.run(['ls']);
     expect(code).toBe(3);
     expect(err).toContain('Run "easel login"');
@@ -88,7 +102,7 @@ describe('publish', () => {
     return () => easel.close();
   });
 
-  it('sends each content once, leaves out what is hidden or ignored, and serves the rest', async () => {
+  it('uploads each content once, excludes hidden and ignored files, and serves the rest', async () => {
     const done = await easel.json(['publish', 'site', '--slug', 'first-site', '--visibility', 'public']);
     expect(done).toEqual({
       artifact_id: expect.stringMatching(/^art_/),
@@ -111,7 +125,7 @@ describe('publish', () => {
     expect(hidden.map((response) => response.status)).toEqual([404, 404, 404, 404, 404]);
   });
 
-  it('pushes a new version of the same artifact and sends only the changed file', async () => {
+  it('publishes a new version of the same artifact and uploads only the changed file', async () => {
     const first = await easel.json(['publish', 'site', '--visibility', 'public']);
     await easel.write({ 'site/index.html': '<title>two</title>' });
     const second = await easel.json(['publish'], { cwd: join(easel.home, 'site') });
@@ -124,17 +138,95 @@ describe('publish', () => {
     expect(other.artifact_id).not.toBe(first.artifact_id);
   });
 
-  it('with another slug makes another artifact; with --artifact pushes to the named one', async () => {
+  it('makes another artifact with another slug, and publishes to the one that --artifact names', async () => {
     const first = await easel.json(['publish', 'site', '--slug', 'slug-a']);
     const second = await easel.json(['publish', 'site', '--slug', 'slug-b']);
     expect(second.artifact_id).not.toBe(first.artifact_id);
     expect(await easel.json(['publish', 'site', '--artifact', 'slug-a'])).toMatchObject({ artifact_id: first.artifact_id, version_no: 2 });
   });
 
-  it('gives a preview link for a private page, and says so in words', async () => {
+  it('publishes to the artifact that --slug names, not to the one that the folder remembers', async () => {
+    const first = await easel.json(['publish', 'site', '--slug', 'was-first']);
+    const { token } = JSON.parse(await readFile(join(easel.home, '.config/easel/credentials.json'), 'utf8'));
+    const renamed = await service.fetch(`/v1/artifacts/${first.artifact_id}`, {
+      method: 'PATCH',
+      token,
+      body: JSON.stringify({ slug: 'now-first' }),
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(renamed.status).toBe(200);
+    // The folder remembers a slug that its artifact no longer has.
+    const { code, out, err } = await easel.run(['publish', 'site', '--slug', 'was-first']);
+    expect([code, out, err]).toEqual([
+      0,
+      expect.stringContaining('Published was-first, version 1'),
+      expect.stringContaining('This folder now belongs to was-first. Before, it belonged to was-first'),
+    ]);
+    const second = await easel.json(['open', 'site']);
+    expect([second.slug, second.artifact_id === first.artifact_id]).toEqual(['was-first', false]);
+    expect(await easel.json(['versions', 'now-first'])).toMatchObject({ artifact_id: first.artifact_id, versions: [{ version_no: 1 }] });
+  });
+
+  it('refuses a name that is both a slug and a folder published as another artifact', async () => {
+    await easel.write({ 'two/index.html': 'the folder' });
+    const folder = await easel.json(['publish', 'two', '--slug', 'of-the-folder']);
+    const page = await easel.json(['publish', 'site', '--slug', 'two-things']);
+    expect(await easel.json(['open', 'two'])).toMatchObject({ artifact_id: folder.artifact_id });
+    await easel.write({ 'two-things/index.html': 'the folder' });
+    const named = await easel.json(['publish', 'two-things', '--slug', 'another-one']);
+    const refused = await easel.run(['delete', 'two-things', '--json']);
+    expect([refused.code, JSON.parse(refused.err)]).toMatchObject([
+      2,
+      { code: 'AMBIGUOUS', hint: expect.stringContaining('./two-things') },
+    ]);
+    expect(await easel.json(['open', './two-things'])).toMatchObject({ artifact_id: named.artifact_id });
+    expect(await easel.json(['open', page.artifact_id])).toMatchObject({ slug: 'two-things' });
+  });
+
+  it('continues after an interrupted publish without uploading the same files again', async () => {
+    await easel.write(Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`big/${n}.txt`, `file ${n}`])));
+    await easel.write({ 'big/index.html': '<title>big</title>' });
+    // Accepts this many files; the upload of the next one is interrupted.
+    let arrived = 0;
+    let interrupt = () => expect.fail('asked before it started');
+    const door = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      if (request.method === 'PUT' && arrived === 4) {
+        // Files are sent side by side, and a second SIGINT would end the process without its exit code.
+        interrupt();
+        interrupt = () => undefined as never;
+        return;
+      }
+      if (request.method === 'PUT') arrived += 1;
+      const named = ['authorization', 'content-type', 'idempotency-key'].map((name) => [name, request.headers[name]]);
+      const headers = Object.fromEntries(named.filter(([, value]) => value !== undefined));
+      const body = request.method === 'GET' ? {} : { body: Buffer.concat(chunks) };
+      const reply = await fetch(`${service.baseUrl}${request.url}`, { method: request.method ?? 'GET', headers, ...body });
+      response.writeHead(reply.status, { 'content-type': reply.headers.get('content-type') ?? '' }).end(await reply.text());
+    });
+    await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+    const { token } = JSON.parse(await readFile(join(easel.home, '.config/easel/credentials.json'), 'utf8'));
+    const env = { EASEL_URL: `http://127.0.0.1:${(door.address() as AddressInfo).port}`, EASEL_TOKEN: token };
+    const stopped = await easel.run(['publish', 'big'], {
+      env,
+      onStart: (press) => {
+        interrupt = press as typeof interrupt;
+      },
+    });
+    door.closeAllConnections();
+    await new Promise((resolve) => door.close(resolve));
+    expect(stopped.code).toBe(130);
+    const done = await easel.json(['publish', 'big', '--visibility', 'public']);
+    expect(done).toMatchObject({ files: 13, version_no: 1, sent: 13 - 4 });
+    expect(await pageText(done.slug, '/11.txt')).toBe('file 11');
+    expect(await pageText(done.slug, '/0.txt')).toBe('file 0');
+  });
+
+  it('prints a preview link for a private page', async () => {
     const { code, out } = await easel.run(['publish', 'site', '--slug', 'secret-site']);
     expect(code).toBe(0);
-    expect(out).toContain('The page is private. Whoever has this link sees it');
+    expect(out).toContain('The page is private. Anyone with this link can see it');
     expect((await page('secret-site')).status).toBe(404);
     const link = out.trim().split('\n').at(-1)?.trim() ?? '';
     const opened = await getPage(service.port, link);
@@ -143,7 +235,7 @@ describe('publish', () => {
     expect(shown.text).toContain('<title>one</title>');
   });
 
-  it('publishes a single page, beside others in the same folder', async () => {
+  it('publishes single pages of one folder as separate artifacts', async () => {
     await easel.write({ 'report.html': '<title>report</title>', 'other.html': '<title>other</title>' });
     const report = await easel.json(['publish', 'report.html', '--visibility', 'public']);
     const other = await easel.json(['publish', 'other.html']);
@@ -152,14 +244,14 @@ describe('publish', () => {
     expect(await pageText(report.slug)).toContain('<title>report</title>');
   });
 
-  it('opens with the page that was chosen, also in later versions', async () => {
+  it('uses the entry page given with --entry, also in later versions', async () => {
     await easel.write({ 'site/start.html': '<title>start</title>' });
     const { slug } = await easel.json(['publish', 'site', '--visibility', 'public', '--entry', 'start.html']);
     await easel.json(['publish', 'site']);
     expect(await pageText(slug)).toContain('<title>start</title>');
   });
 
-  it('keeps a draft from being live', async () => {
+  it('does not make a draft live', async () => {
     const first = await easel.json(['publish', 'site', '--visibility', 'public']);
     await easel.write({ 'site/index.html': '<title>draft</title>' });
     const draft = await easel.json(['publish', 'site', '--draft', '--label', 'beta']);
@@ -169,22 +261,32 @@ describe('publish', () => {
     expect(versions[0]).toMatchObject({ version_no: 2, is_draft: true, is_live: false, label: 'beta' });
   });
 
-  it('says what became of the visibility on a plan that may not publish publicly', async () => {
+  it('reports a visibility that the plan does not allow', async () => {
     const free = await newUser('free');
     await free.write(SITE);
-    const done = await free.json(['publish', 'site', '--visibility', 'public']);
-    expect(done).toMatchObject({ code: 'VISIBILITY_HELD', visibility: 'private', requested_visibility: 'public', version_no: 1 });
+    const done = await free.run(['publish', 'site', '--visibility', 'public', '--json']);
+    expect([done.code, JSON.parse(done.out), JSON.parse(done.err)]).toMatchObject([
+      8,
+      { code: 'VISIBILITY_HELD', visibility: 'private', requested_visibility: 'public', version_no: 1 },
+      { success: false, code: 'VISIBILITY_HELD', exit_code: 8 },
+    ]);
+    const words = await free.run(['publish', 'site', '--visibility', 'public']);
+    expect([words.code, words.out, words.err]).toEqual([
+      8,
+      expect.stringContaining('version 2'),
+      expect.stringMatching(/^easel: Version 2 is published, but \S+ stays private and is not public\.\n {2}Fix: /),
+    ]);
     const refused = await free.run(['visibility', 'public', 'site', '--json']);
     expect(refused.code).toBe(3);
     expect(JSON.parse(refused.err)).toMatchObject({ success: false, code: 'VISIBILITY_HELD' });
     await free.close();
   });
 
-  it('lets visitors write a page’s data, and takes that back', async () => {
+  it('allows visitors to write the data of a page, and revokes it', async () => {
     const { slug } = await easel.json(['publish', 'site', '--visibility', 'public']);
     const opened = await easel.run(['visibility', 'public', 'site', '--visitors', 'write']);
     expect(opened.out).toContain('visitors may write its data');
-    // Who sees the page can change without what visitors may do.
+    // Changing the visibility keeps the permissions of visitors.
     expect(await easel.json(['visibility', 'public', 'site'])).toMatchObject({ slug, allow_anon_write: true });
     const joined = await easel.run(['visibility', 'public', 'site', '--visitors', 'collab']);
     expect(joined.out).toContain('visitors may write its data and join in its documents and presence');
@@ -193,7 +295,7 @@ describe('publish', () => {
     expect((await easel.run(['visibility', 'public', 'site', '--visitors', 'all'])).code).toBe(2);
   });
 
-  it('exits with 5 on a slug of somebody else, and with 4 where the remembered artifact is gone', async () => {
+  it('exits with 5 if the slug is taken, and with 4 if the remembered artifact no longer exists', async () => {
     await easel.json(['publish', 'site', '--slug', 'mine-alone']);
     const other = await newUser();
     await other.write(SITE);
@@ -233,7 +335,24 @@ describe('versions', () => {
     expect((await easel.run(['rollback', '9', slug])).code).toBe(4);
   });
 
-  it('stay live when pinned, until they are followed again', async () => {
+  it('are deleted, and the account shows the room', async () => {
+    const { slug } = await easel.json(['publish', 'site', '--visibility', 'public']);
+    await easel.write({ 'site/index.html': `<title>two</title>${'x'.repeat(10_000)}` });
+    await easel.json(['publish', 'site']);
+    const used = async () => (await easel.json(['usage'])).usage;
+    const before = await used();
+    expect(before).toMatchObject({ bytes_max: 20 * 1024 ** 3, artifacts: 1, artifacts_max: 1000 });
+    expect((await easel.run(['usage'])).out).toMatch(
+      /^Stored: 1[0-9] KB of 20 GB \(under 1 %\)\nPages: {2}1 of 1000, the trash included\nTier: {3}/,
+    );
+    expect((await easel.run(['delete-version', '2', slug])).code).toBe(5);
+    expect(await easel.json(['rollback', '1', slug])).toMatchObject({ live_version_no: 1 });
+    expect(await easel.json(['delete-version', '2', slug])).toMatchObject({ success: true, version_no: 2 });
+    expect(before.bytes - (await used()).bytes).toBeGreaterThan(10_000);
+    expect((await easel.run(['delete-version', '2', slug])).code).toBe(4);
+  });
+
+  it('stay live while pinned', async () => {
     const { slug } = await easel.json(['publish', 'site', '--visibility', 'public']);
     await easel.write({ 'site/index.html': '<title>two</title>' });
     expect(await easel.json(['pin', '1', slug])).toMatchObject({ live_version_no: 1, pinned_version_id: expect.stringMatching(/^ver_/) });
@@ -244,7 +363,7 @@ describe('versions', () => {
   });
 });
 
-describe('keep and move', () => {
+describe('trash, export and import', () => {
   beforeEach(async () => {
     easel = await newUser();
     await easel.write(SITE);
@@ -288,5 +407,29 @@ describe('keep and move', () => {
     const again = await other.run(['import', join(easel.home, file), '--slug', 'traveller']);
     expect(again.code).toBe(5);
     await other.close();
+  });
+});
+
+describe('sign-ins of an account', () => {
+  it('an account of a token gets an address, signs in with it in a browser, and ends that session', async () => {
+    const user = await newUser();
+    try {
+      expect((await user.json(['link'])).accounts).toMatchObject([{ provider: null, primary: true }]);
+      expect(await user.json(['link', 'ada@cli.example.com'])).toEqual({ ok: true });
+      const code = await codeFor(service, 'ada@cli.example.com');
+      expect(await user.json(['link', 'ada@cli.example.com', '--code', code])).toMatchObject({ email: 'ada@cli.example.com' });
+      const browser = new Visitor(service);
+      await browser.signInByCode('ada@cli.example.com');
+      const { sessions } = await user.json(['sessions']);
+      expect(sessions).toMatchObject([{ device: 'Firefox on Windows', current: false }]);
+      await user.json(['end-session', sessions[0].id]);
+      expect((await browser.fetch('/v1/me')).status).toBe(401);
+      expect((await user.run(['end-session'])).code).toBe(2);
+      await browser.signInByCode('ada@cli.example.com');
+      await user.json(['end-session', '--all']);
+      expect((await user.json(['sessions'])).sessions).toEqual([]);
+    } finally {
+      await user.close();
+    }
   });
 });

@@ -1,4 +1,4 @@
-/** What the command line says without any service: help, wrong usage, what cannot be published. */
+/** The command line without a service: help, wrong usage, folders that cannot be published. */
 import { mkdir, symlink } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { runInProcess, shellOf } from './in-process.ts';
 let easel: CommandLine;
 let address: string;
 
-/** An address where nobody listens: of a server that has just been closed. */
+/** An address where nothing listens: that of a server that was just closed. */
 async function closedAddress(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -30,7 +30,7 @@ const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}
   runInProcess(args, { HOME: easel.home, EASEL_URL: address, ...env });
 
 describe('help', () => {
-  it('guides a newcomer: the page is the same without arguments, as help and as --help', async () => {
+  it('is the same guide without arguments, with help and with --help', async () => {
     const pages = await Promise.all([[], ['help'], ['--help']].map((args) => run(args)));
     const [first] = pages;
     expect(pages).toEqual(Array(3).fill({ code: 0, out: first?.out, err: '' }));
@@ -47,7 +47,7 @@ describe('help', () => {
     const names = leaves(program).map((command) =>
       command.parent === program ? command.name() : `${command.parent?.name()} ${command.name()}`,
     );
-    expect(names.length).toBe(27);
+    expect(names.length).toBeGreaterThan(40);
     for (const name of names) {
       const { code, out } = await run([...name.split(' '), '--help']);
       const found = { code, hasExample: out.includes(`\n  easel ${name}`), hasDescription: /^Usage: .*\n\n[A-Z]/.test(out) };
@@ -56,11 +56,11 @@ describe('help', () => {
   });
 });
 
-describe('wrong usage exits with 2 and says how to go on', () => {
+describe('wrong usage exits with 2 and a hint', () => {
   it.each([
     [['publihs'], 'Did you mean publish?'],
     [['ls', '--nope'], "Unknown option '--nope'"],
-    [['ls', '--limit', '0'], 'from 1 up'],
+    [['ls', '--limit', '0'], 'at least 1'],
     [['rollback'], "Missing required argument 'version'"],
     [['rollback', 'yesterday'], '"yesterday" is not a version'],
     [['data'], 'A command is missing'],
@@ -72,7 +72,16 @@ describe('wrong usage exits with 2 and says how to go on', () => {
     [['data', 'rm'], 'Give either a key or --all'],
     [['visibility', 'everyone'], 'private, workspace, public, password'],
     [['login', '--token', 'password'], 'A token begins with so_'],
-    [['whoami', '--url', 'ftp://x'], 'not an address of a server'],
+    [['login', '--headless', '--token', 'so_x'], '--headless makes a new account'],
+    [['whoami', '--url', 'ftp://x'], 'not the address of a server'],
+    [['help', 'nosuch'], 'There is no command "nosuch"'],
+    [['help', 'data', 'nosuch'], 'There is no command "data nosuch"'],
+    [['data', 'help', 'nosuch'], 'It has: get, ls, set, patch, rm'],
+    [['data', 'set', 'key', '--file', '.', '-a', `art_${'a'.repeat(24)}`], '"." cannot be read: it is a folder'],
+    [['import', '.'], '"." cannot be read: it is a folder'],
+    [['import', 'nope.zip'], 'There is no file "nope.zip"'],
+    [['ls', '--account', 'nobody'], 'is saved on this machine'],
+    [['logout', '--all'], 'Add --yes'],
     [['publish', 'nowhere'], 'There is no folder or file "nowhere"'],
   ])('%j', async (args, words) => {
     const { code, out, err } = await run(args);
@@ -87,7 +96,7 @@ describe('wrong usage exits with 2 and says how to go on', () => {
       out: '',
       report: {
         success: false,
-        error: '"yesterday" is not a version.',
+        error: '"yesterday" is not a version number.',
         code: 'INVALID_VERSION',
         hint: 'Give its number, for example 3; "easel versions" lists them.',
         exit_code: 2,
@@ -96,10 +105,10 @@ describe('wrong usage exits with 2 and says how to go on', () => {
   });
 });
 
-describe('a folder that cannot be published is refused before anything is sent', () => {
+describe('publish fails before it sends anything for', () => {
   it.each([
-    ['empty', {}, 'nothing to publish'],
-    ['only-hidden', { '.env': 'SECRET=1', 'node_modules/a/index.html': '' }, 'nothing to publish'],
+    ['empty', {}, 'contains no files to publish'],
+    ['only-hidden', { '.env': 'SECRET=1', 'node_modules/a/index.html': '' }, 'contains no files to publish'],
     ['no-index', { 'a.html': '', 'b.html': '' }, 'Found: a.html, b.html'],
     ['unbuilt', { 'src/a.ts': '', 'dist/index.html': '' }, 'easel publish '],
     ['large', { 'index.html': '', 'film.mp4': Buffer.alloc(25 * 1024 * 1024 + 1) }, 'film.mp4 has 25 MB'],
@@ -119,14 +128,14 @@ describe('a folder that cannot be published is refused before anything is sent',
     expect(err).toContain('more than 1000 files');
   });
 
-  it('a file that is no page', async () => {
+  it('a file that is not a page', async () => {
     await easel.write({ 'notes.txt': 'x' });
     const { code, err } = await run(['publish', join(easel.home, 'notes.txt')]);
     expect(code).toBe(2);
     expect(err).toContain('neither a folder nor an .html file');
   });
 
-  it('an entry that is not there', async () => {
+  it('an entry page that does not exist', async () => {
     await easel.write({ 'entry/index.html': '' });
     const { code, err } = await run(['publish', join(easel.home, 'entry'), '--entry', 'start.html']);
     expect(code).toBe(2);
@@ -134,28 +143,40 @@ describe('a folder that cannot be published is refused before anything is sent',
   });
 });
 
-describe('surroundings', () => {
-  it('exits with 7 and a fix when nobody listens', async () => {
+describe('environment', () => {
+  it('exits with 7 and a hint if nothing listens at the address', async () => {
     const { code, err } = await run(['whoami']);
     expect(code).toBe(7);
     expect(err).toContain(`${address}. Nothing is listening there.`);
-    expect(err).toContain('Start the service');
+    expect(err).toContain('Start the server');
   });
 
-  it('exits with 4 where the folder was never published', async () => {
+  it('exits with 4 if the folder was never published', async () => {
     const { code, err } = await easel.run(['versions']);
     expect(code).toBe(4);
     expect(err).toContain('easel publish');
   });
 
-  it('names a credentials file that is broken', async () => {
+  it('names a credentials file that is not valid', async () => {
     await easel.write({ 'broken/easel/credentials.json': '{"token":' });
     const { code, err } = await run(['whoami'], { XDG_CONFIG_HOME: join(easel.home, 'broken') });
     expect(code).toBe(2);
     expect(err).toContain(join(easel.home, 'broken/easel/credentials.json'));
   });
 
-  it('says which symbolic links it leaves out, as they may lead out of the folder', async () => {
+  it('names a circular link, or a folder in place of a file, and says why it cannot be used', async () => {
+    await symlink('loop.json', join(easel.home, 'loop.json'));
+    const looped = await run(['data', 'set', 'key', '--file', join(easel.home, 'loop.json'), '-a', `art_${'a'.repeat(24)}`]);
+    expect([looped.code, looped.err]).toEqual([2, expect.stringContaining('loop.json" cannot be read: it is a circular symbolic link')]);
+    await easel.write({ 'odd/index.html': '', 'odd/.easelignore/x': '' });
+    const odd = await run(['publish', join(easel.home, 'odd')]);
+    expect([odd.code, odd.err]).toEqual([2, expect.stringContaining('.easelignore" cannot be read: it is a folder')]);
+    await mkdir(join(easel.home, 'strange/easel/credentials.json'), { recursive: true });
+    const strange = await run(['whoami'], { XDG_CONFIG_HOME: join(easel.home, 'strange') });
+    expect([strange.code, strange.err]).toEqual([2, expect.stringContaining('credentials.json" cannot be read: it is a folder')]);
+  });
+
+  it('excludes symbolic links, which can point outside the folder, and says so', async () => {
     await easel.write({ 'links/index.html': '' });
     await symlink('/etc/hostname', join(easel.home, 'links/host.txt'));
     const { err } = await run(['publish', join(easel.home, 'links')]);

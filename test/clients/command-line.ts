@@ -16,25 +16,27 @@ interface RunOptions {
   readonly cwd?: string;
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Given a function that presses Ctrl-C. */
+  /** Called with everything on standard error so far, each time that there is more. */
+  readonly onError?: (text: string) => void;
+  /** Called with a function that sends Ctrl-C. */
   readonly onStart?: (interrupt: () => void) => void;
 }
 
 export interface CommandLine {
-  /** The user's home; also where tests put their folders. */
+  /** The user's home folder; tests put their folders in it. */
   readonly home: string;
   /** Writes files below the home folder. */
   write(files: Readonly<Record<string, string | Buffer>>): Promise<void>;
   run(args: readonly string[], options?: RunOptions): Promise<Run>;
   /** With --json; expects exit code 0 and nothing on standard error. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into documents of every command.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read the documents of all commands.
   json(args: readonly string[], options?: RunOptions): Promise<any>;
   close(): Promise<void>;
 }
 
 export async function commandLine(url?: string): Promise<CommandLine> {
   const home = await mkdtemp(join(tmpdir(), 'easel-cli-'));
-  const run = (args: readonly string[], { cwd = home, input = '', env = {}, onStart }: RunOptions = {}): Promise<Run> =>
+  const run = (args: readonly string[], { cwd = home, input = '', env = {}, onStart, onError }: RunOptions = {}): Promise<Run> =>
     new Promise((resolve, reject) => {
       const base = { PATH: process.env.PATH ?? '', HOME: home, ...(url === undefined ? {} : { EASEL_URL: url }), ...env };
       const child = spawn(process.execPath, [join(services().builtDir, 'cli.js'), ...args], {
@@ -48,6 +50,7 @@ export async function commandLine(url?: string): Promise<CommandLine> {
       });
       child.stderr.on('data', (chunk: Buffer) => {
         err += chunk.toString();
+        onError?.(err);
       });
       child.once('error', reject);
       onStart?.(() => child.kill('SIGINT'));

@@ -1,4 +1,4 @@
-/** Runs a command line in this process: quick, for what needs no process of its own. */
+/** Runs a command line in this process, which is faster, for tests that need no separate one. */
 import { Readable, Writable } from 'node:stream';
 import { runCommandLine } from '../../src/clients/cli/program.ts';
 import type { Shell } from '../../src/clients/cli/session.ts';

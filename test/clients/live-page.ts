@@ -1,4 +1,4 @@
-/** The page SDK in Node, with sockets to a real service. Pauses between two tries pass quickly; those that watch over a connection do not. */
+/** The page SDK in Node with sockets to a real service. Pauses between attempts are shortened; those that detect dead connections are not. */
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import * as Y from 'yjs';
@@ -7,19 +7,19 @@ import type { PageSurroundings } from '../../src/clients/page/browser.ts';
 import type { PageSocket } from '../../src/clients/page/connection.ts';
 import { createEasel } from '../../src/clients/page/sdk.ts';
 import * as sharedDocs from '../../src/clients/page/shared-docs.ts';
-import { waitFor } from '../../src/clients/wait.ts';
+import { waitFor } from '../../src/clients/sdk/wait.ts';
 
 export type Doc = SharedDoc<typeof Y>;
 
 export interface LivePage {
   readonly easel: Easel;
   readonly sockets: WebSocket[];
-  /** What the browser keeps. */
+  /** The browser's storage. */
   readonly kept: Map<string, string>;
   doc(name: string): Promise<Doc>;
-  /** Cuts what is open off. */
+  /** Cuts the open connections. */
   cut(): void;
-  /** The same, and nothing is opened again before the function that it answers is called. */
+  /** Cuts the connections and delays new ones until the returned function is called. */
   away(): () => void;
 }
 
@@ -42,7 +42,7 @@ export function livePage(site: EaselOptions, around: Partial<PageSurroundings> =
     openStream: undefined,
     openSocket: (url) => {
       const socket = new WebSocket(url.replace(/^http/, 'ws'));
-      // It is followed by a close.
+      // A close event follows.
       socket.on('error', () => undefined);
       sockets.push(socket);
       return socket as PageSocket;
@@ -85,7 +85,7 @@ export function livePage(site: EaselOptions, around: Partial<PageSurroundings> =
   };
 }
 
-/** Looks after everything that happens to the document. */
+/** Checks the condition after every event of the document. */
 export function docUntil(doc: Doc, holds: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {

@@ -1,10 +1,10 @@
 /** easel.channel, easel.presence and easel.comments against the service. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ArtifactId } from '../../protocol/ids.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 import type { ChannelEvent, CommentChange, Present } from '../../src/clients/page/api.ts';
-import { change, collaborator, type Stage, stage } from '../realtime/stage.ts';
-import { codeFor } from '../services/comments/stage.ts';
-import { callData } from '../services/data-client.ts';
+import { codeFor } from '../features/data/comments/comment-stage.ts';
+import { change, collaborator, type Stage, stage } from '../realtime/realtime-stage.ts';
+import { callData } from '../support/data-client.ts';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
 import { type LivePage, livePage } from './live-page.ts';
 
@@ -34,7 +34,7 @@ function visitor(artifactId: string, guestToken?: string): LivePage & { readonly
   };
 }
 
-/** What was told, and a wait for something in it. */
+/** Collects events, and waits for one of them. */
 class Told<T> {
   readonly all: T[] = [];
   #look: (() => void) | undefined;
@@ -61,7 +61,7 @@ const put = (key: string, value: unknown, { artifactId, owner } = set) =>
   callData(easel, { id: artifactId as ArtifactId }, 'PUT', `/json/${key}`, { token: owner.token, body: value });
 
 describe('channels', () => {
-  it('tell what happens, go on where they were after a loss, and share one socket', async () => {
+  it('deliver events, resume after a lost connection, and share one socket', async () => {
     const one = page();
     const channel = one.easel.channel();
     const [json, tables] = [new Told<ChannelEvent>(), new Told<ChannelEvent>()];
@@ -77,7 +77,7 @@ describe('channels', () => {
     await put('a', 3);
     back();
     await json.some(({ data }) => data === 3);
-    // What changed twice meanwhile is told once, as it is now.
+    // A key that changed twice during the loss is delivered once, with its current value.
     expect(json.all.filter(({ type }) => type === 'event').map(({ kind, key, data }) => [kind, key, data])).toEqual([
       ['json.put', 'a', 1],
       ['json.put', 'a', 3],
@@ -85,7 +85,7 @@ describe('channels', () => {
     expect(tables.all.filter(({ type }) => type === 'event')).toEqual([]);
   });
 
-  it('tell whoever asks later of what was before, and nobody twice', async () => {
+  it('replay older events to a later listener, and deliver none twice', async () => {
     const own = await stage(easel);
     const channel = page(own.owner.token, own.artifactId).easel.channel();
     const [first, second, third] = [new Told<ChannelEvent>(), new Told<ChannelEvent>(), new Told<ChannelEvent>()];
@@ -105,7 +105,7 @@ describe('channels', () => {
     expect(channel.state).toBe('idle');
   });
 
-  it('carry messages to the others, those too that were sent before the connection was there', async () => {
+  it('carry broadcasts to others, including those sent before the connection was open', async () => {
     const [one, two] = [page(), page()];
     const heard = new Told<ChannelEvent>();
     two.easel.channel().subscribe('broadcast', heard.take);
@@ -117,7 +117,7 @@ describe('channels', () => {
     await heard.some(({ type }) => type === 'reset');
   });
 
-  it('say what they refuse, and what is refused later', async () => {
+  it('report refusals, also of later messages', async () => {
     const own = await stage(easel, { visibility: 'public', allow_anon_collab: true });
     const one = visitor(own.artifactId);
     const errors = new Told<string>();
@@ -138,7 +138,7 @@ describe('channels', () => {
     expect([one.easel.channel().state, one.easel.state]).toEqual(['refused', 'refused']);
   });
 
-  it('an artifact that is not there is refused, whatever a browser is told of an upgrade', async () => {
+  it('report a missing artifact although browsers hide why an upgrade failed', async () => {
     const one = visitor(`art_${'z'.repeat(24)}`);
     const told = new Told<ChannelEvent>();
     one.easel.channel().subscribe('json', told.take);
@@ -148,7 +148,7 @@ describe('channels', () => {
 });
 
 describe('who is here', () => {
-  it('is told as people come, move, are cut off, come back and leave', async () => {
+  it('is reported as people join, move, lose the connection, return and leave', async () => {
     const own = await stage(easel);
     const ada = await collaborator(easel, own, 'viewer');
     const [one, two] = [page(own.owner.token, own.artifactId), page(ada.token, own.artifactId)];
@@ -174,7 +174,7 @@ describe('who is here', () => {
     expect([seen.at(-1)?.length, two.easel.presence.people, two.easel.state]).toEqual([1, [], 'idle']);
   });
 
-  /** The service gathers changes of presence for a tick of its clock. */
+  /** The service collects presence changes for one tick of its clock. */
   async function ticking(holds: () => boolean): Promise<void> {
     while (!holds()) {
       easel.clock.advance(50);
@@ -184,7 +184,7 @@ describe('who is here', () => {
 });
 
 describe('comments', () => {
-  it('are written, answered, changed, liked, resolved and deleted, and everybody who watches is told', async () => {
+  it('are created, replied to, edited, reacted to, resolved and deleted, and watchers get each change', async () => {
     const own = await stage(easel, { visibility: 'public' });
     const [one, two] = [page(own.owner.token, own.artifactId), page(own.owner.token, own.artifactId)];
     const { comments } = one.easel;
@@ -220,7 +220,7 @@ describe('comments', () => {
     expect((await comments.people()).you).toMatchObject({ id: own.owner.userId, role: 'owner' });
   });
 
-  it('of one context are those that a watch of it tells', async () => {
+  it('are filtered by context in a watch', async () => {
     const own = await stage(easel, { visibility: 'public' });
     const { comments } = page(own.owner.token, own.artifactId).easel;
     const told = new Told<CommentChange>();
@@ -232,7 +232,7 @@ describe('comments', () => {
     expect(told.all.slice(1)).toMatchObject([{ type: 'put', comment: { content: 'mine' } }]);
   });
 
-  it('are refused where they are off, without harm to what else is watched', async () => {
+  it('are refused while disabled, without affecting other watches', async () => {
     const own = await stage(easel, { visibility: 'public' });
     await callData(easel, { id: own.artifactId as ArtifactId }, 'PUT', '/comments/_config', {
       token: own.owner.token,
@@ -246,7 +246,7 @@ describe('comments', () => {
     expect(told.all).toEqual([{ type: 'refused', code: 'COMMENTS_DISABLED' }]);
   });
 
-  it('are written by a guest who has proved an address, until the proof is not good any more', async () => {
+  it('are written by a guest with a verified address until the token expires', async () => {
     const own = await stage(easel, { visibility: 'public' });
     const artifact = { id: own.artifactId as ArtifactId };
     await callData(easel, artifact, 'PUT', '/comments/_config', { token: own.owner.token, body: { guestComments: true } });

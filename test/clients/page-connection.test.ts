@@ -1,4 +1,4 @@
-/** The WebSocket of a page that comes back, beside a browser: sockets and time are in the test's hands. */
+/** The reconnecting WebSocket of a page without a browser: the test controls sockets and time. */
 import { expect, it, onTestFinished } from 'vitest';
 import type { ConnectionState } from '../../src/clients/page/api.ts';
 import { Connection, type PageSocket } from '../../src/clients/page/connection.ts';
@@ -41,7 +41,7 @@ class ScriptedSocket implements PageSocket {
   }
 }
 
-/** `answers`: statuses of the plain requests that ask why an opening has failed; the last one stays. */
+/** `answers`: statuses of the plain requests that find out why the socket failed to open; the last one repeats. */
 function stageOf(answers: readonly number[] = [426], random = 0.5) {
   const clock = new VirtualClock();
   const sockets: ScriptedSocket[] = [];
@@ -100,10 +100,10 @@ function stageOf(answers: readonly number[] = [426], random = 0.5) {
     wake: () => {
       for (const run of wakers) run();
     },
-    /** As far as it goes without more time. */
+    /** Runs all pending promises without advancing the time. */
     settled,
     pass: async (ms: number) => {
-      // The pauses follow one another, each after the promise of the one before.
+      // Each pause begins only after the promise of the previous one.
       for (let leftMs = ms; leftMs > 0; leftMs -= 250) {
         clock.advance(Math.min(leftMs, 250));
         await settled();
@@ -126,7 +126,7 @@ it('is live when the server has answered, and idle when it is closed', () => {
   expect([states, connection.send('y'), sockets.length, last().isClosed]).toEqual([['connecting', 'live', 'idle'], false, 1, true]);
 });
 
-it('comes back after growing pauses, the first short again once it was live', async () => {
+it('reconnects with growing pauses, which start again once it was live', async () => {
   const { states, sockets, last, live, pass, asked, settled } = stageOf();
   live();
   last().break(4503, 'moved');
@@ -152,7 +152,7 @@ it('comes back after growing pauses, the first short again once it was live', as
   expect([states, sockets.length]).toEqual([['connecting', 'live', 'connecting', 'offline', 'live', 'connecting'], 11]);
 });
 
-it('whoever is let in and cut off at once does not come back ever faster', async () => {
+it('keeps growing pauses if it is accepted and closed immediately', async () => {
   const { sockets, last, connection, pass } = stageOf();
   connection.open();
   for (let round = 0; round < 5; round += 1) {
@@ -181,7 +181,7 @@ it.each([
   expect([states.at(-1), sockets.length]).toEqual([`refused ${known}`, 1]);
 });
 
-it('asks why an opening has failed, and is refused where the answer is final', async () => {
+it('asks why opening failed, and stops if the answer is final', async () => {
   const { connection, states, sockets, last, pass, asked, settled } = stageOf([0, 503, 429, 404]);
   connection.open();
   for (let failures = 0; failures < 3; failures += 1) {
@@ -198,7 +198,7 @@ it('asks why an opening has failed, and is refused where the answer is final', a
   ]);
 });
 
-it('notices a silent death: asks after 20 s, gives up after 30 s', async () => {
+it('detects a dead connection: probes after 20 s, gives up after 30 s', async () => {
   const { states, sockets, last, live, pass } = stageOf();
   live();
   await pass(15_000);
@@ -216,14 +216,14 @@ it('notices a silent death: asks after 20 s, gives up after 30 s', async () => {
   expect(sockets.length).toBe(2);
 });
 
-it('an opening that never ends is given up too', async () => {
+it('gives up an attempt that never opens', async () => {
   const { connection, sockets, states, pass } = stageOf();
   connection.open();
   await pass(31_000);
   expect([sockets.length, states]).toEqual([2, ['connecting', 'offline']]);
 });
 
-it('when the network is back it tries at once, and looks whether what is open still lives', async () => {
+it('when the network is back it reconnects immediately, and probes an open connection', async () => {
   const { sockets, last, live, pass, wake } = stageOf();
   live();
   wake();
@@ -239,7 +239,7 @@ it('when the network is back it tries at once, and looks whether what is open st
   expect(sockets.length).toBe(3);
 });
 
-it('spreads those who were cut off together', async () => {
+it('adds jitter to the pauses', async () => {
   const [early, late] = [stageOf([426], 0), stageOf([426], 0.999)];
   for (const one of [early, late]) {
     one.live();
@@ -251,7 +251,7 @@ it('spreads those who were cut off together', async () => {
   expect(late.sockets.length).toBe(2);
 });
 
-it('a page whose policy forbids it is told so', () => {
+it('reports a content security policy that forbids it', () => {
   const around = stageOf();
   const states: string[] = [];
   const connection = new Connection(

@@ -1,10 +1,10 @@
-/** easel.doc against the service: what one writes the others have, nothing is lost, and what is refused is said. */
+/** easel.doc against the service: edits reach the others, nothing is lost, and refusals are reported. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as Y from 'yjs';
-import type { ArtifactId } from '../../protocol/ids.ts';
-import { LIMITS } from '../../protocol/limits.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
 import { UPDATE_BYTES_MAX } from '../../src/clients/page/doc-session.ts';
-import { change, collaborator, type Stage, stage } from '../realtime/stage.ts';
+import { change, collaborator, type Stage, stage } from '../realtime/realtime-stage.ts';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
 import { type Doc, docUntil, type LivePage, livePage } from './live-page.ts';
 
@@ -35,7 +35,7 @@ const failure = (promise: Promise<unknown>) =>
   );
 
 describe('a shared document', () => {
-  it('is read, written, seen by others at once, and said to be saved once it is stored', async () => {
+  it('is read and written, updates others immediately, and reports when it is saved', async () => {
     const [one, two] = [page(), page()];
     const [a, b] = [await one.doc('notes'), await two.doc('notes')];
     expect([a.state, a.hasUnsaved, a.readOnly]).toEqual(['connecting', false, false]);
@@ -52,7 +52,7 @@ describe('a shared document', () => {
     expect([textOf(later), later.hasUnsaved]).toEqual(['hello', false]);
   });
 
-  it('is one for all who ask for it on a page, and several share a socket', async () => {
+  it('is the same object for all callers of a page, and several documents share a socket', async () => {
     const one = page();
     const [first, again, other] = [await one.doc('same'), await one.doc('same'), await one.doc('other')];
     expect(again).toBe(first);
@@ -70,7 +70,7 @@ describe('a shared document', () => {
     expect(await failure(anew.saved())).toMatchObject({ code: 'CLOSED' });
   });
 
-  it('takes edits at once and without a connection, and sends them when it is there', async () => {
+  it('accepts edits while offline, and sends them once connected', async () => {
     const [one, two] = [page(), page()];
     const [a, b] = [await one.doc('offline'), await two.doc('offline')];
     write(a, 'early ');
@@ -89,7 +89,7 @@ describe('a shared document', () => {
     expect([textOf(a), a.state, one.sockets.length]).toEqual([textOf(b), 'live', 2]);
   });
 
-  it('comes back when its artifact has moved, with what was not answered', async () => {
+  it('reconnects after its artifact has moved, and resends unacknowledged edits', async () => {
     const one = page();
     const doc = await one.doc('moved');
     await doc.synced;
@@ -103,7 +103,7 @@ describe('a shared document', () => {
     expect(textOf(later)).toBe('012');
   });
 
-  it('brings a document of the page along', async () => {
+  it('uses an existing Y.Doc of the page', async () => {
     const own = new Y.Doc();
     own.getText('text').insert(0, 'brought');
     const one = page();
@@ -118,8 +118,8 @@ describe('a shared document', () => {
   });
 });
 
-describe('who may', () => {
-  it('a viewer reads, keeps what he writes to himself, and sends it once he may write', async () => {
+describe('access', () => {
+  it('a viewer reads, keeps edits local, and sends them once writing is allowed', async () => {
     const own = await stage(easel);
     const viewer = await collaborator(easel, own, 'viewer');
     const writer = await page(own.owner.token, own.artifactId).doc('roles');
@@ -142,7 +142,7 @@ describe('who may', () => {
     expect([reader.hasUnsaved, textOf(writer)]).toEqual([true, 'read me!']);
   });
 
-  it('whoever may not is refused with the reason, and not tried again', async () => {
+  it('a denied visitor gets the reason, and no further attempt is made', async () => {
     const own = await stage(easel, { visibility: 'public' });
     const one = visitor(own.artifactId);
     const errors: string[] = [];
@@ -159,7 +159,7 @@ describe('who may', () => {
     expect(await failure(open.saved())).toMatchObject({ code: 'UNAUTHORIZED' });
   });
 
-  it('an artifact that is not there, a token that is none and a name that is none are refused', async () => {
+  it('a missing artifact, an invalid token and an invalid name are refused', async () => {
     const missing = await visitor(`art_${'z'.repeat(24)}`).doc('notes');
     expect(await failure(missing.synced)).toMatchObject({ code: 'ARTIFACT_NOT_FOUND' });
     const stranger = await page('so_nobody').doc('notes');
@@ -180,20 +180,21 @@ describe('who may', () => {
   });
 });
 
-describe('who is here', () => {
-  it('is told with a name that the server has checked, leaves with the document, and is back after a loss', async () => {
+describe('awareness', () => {
+  it('has names verified by the server, ends with the document, and returns after a lost connection', async () => {
     const [one, two] = [page(), page()];
     const [a, b] = [await one.doc('cursors'), await two.doc('cursors')];
     const others = (doc: Doc) => [...doc.awareness.getStates()].filter(([id]) => id !== doc.doc.clientID).map(([, state]) => state);
     b.awareness.setLocalState({ cursor: 7, user: { id: 'somebody else' } });
     await docUntil(a, () => others(a)[0]?.cursor === 7);
     expect(others(a)).toEqual([{ cursor: 7, user: expect.objectContaining({ id: set.owner.userId, kind: 'human' }) }]);
+    // A quick return is told as one change: whoever is here sees nobody leave.
     two.cut();
-    await docUntil(a, () => others(a).length === 0);
-    await docUntil(a, () => others(a)[0]?.cursor === 7);
+    b.awareness.setLocalState({ cursor: 8 });
+    await docUntil(a, () => others(a)[0]?.cursor === 8);
     one.cut();
-    await docUntil(a, () => others(a).length === 0);
-    await docUntil(a, () => others(a)[0]?.cursor === 7);
+    b.awareness.setLocalState({ cursor: 9 });
+    await docUntil(a, () => others(a)[0]?.cursor === 9);
     b.destroy();
     await docUntil(a, () => others(a).length === 0);
   });

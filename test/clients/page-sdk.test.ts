@@ -1,4 +1,4 @@
-/** The page SDK beside a browser: its calls against a scripted server, its time in the test's hands. */
+/** The page SDK without a browser: its calls go to a scripted server, and the test controls time. */
 import { describe, expect, it } from 'vitest';
 import type { Easel, EaselOptions, State } from '../../src/clients/page/api.ts';
 import type { PageSurroundings } from '../../src/clients/page/browser.ts';
@@ -14,7 +14,7 @@ const loaded = (value: unknown, second = 0) =>
   data({ keys: [], count: 1, hasMore: false, nextCursor: null, entries: [entry(value, second)] });
 const entry = (value: unknown, second = 0) => ({ key: 'k', value, updatedAt: `2026-01-01T00:00:0${second}.000Z` });
 
-/** A browser's EventSource whose events the test sends. */
+/** An EventSource whose events the test sends. */
 class ScriptedStream implements EventStream {
   readyState = 0;
   readonly url: string;
@@ -36,7 +36,7 @@ class ScriptedStream implements EventStream {
     for (const listener of this.#listeners.get(type) ?? []) listener({ data: JSON.stringify(body) });
   }
 
-  /** `final`: the browser gives up, as it does when it is refused. */
+  /** `final`: the EventSource does not reconnect, as after a refusal. */
   break(final: boolean): void {
     this.readyState = final ? 2 : 0;
     for (const listener of this.#listeners.get('error') ?? []) listener({});
@@ -53,13 +53,13 @@ interface Stage {
   readonly states: State[];
   /** The network is back. */
   wake(): void;
-  /** Nobody looks at the page. */
+  /** The page is hidden. */
   sleep(): void;
-  /** Settles when `condition` holds, looking after every event that the SDK causes. */
+  /** Resolves when `condition` holds; checks after every event of the SDK. */
   until(condition: () => boolean): Promise<void>;
 }
 
-/** Waits are noted and pass at once, unless `wait` says otherwise. */
+/** Waits are recorded and end immediately, unless `wait` does something else. */
 function stageOf(site: Partial<EaselOptions>, around: Partial<PageSurroundings> = {}): Stage {
   const waitsMs: number[] = [];
   const streams: ScriptedStream[] = [];
@@ -106,7 +106,7 @@ function thrown(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('backing off', () => {
-  it('waits as long as a 429 says, and spreads the visitors who were refused together', async () => {
+  it('waits as long as a 429 says, plus jitter', async () => {
     const { baseUrl, seen } = await serverOf(failure(429, 'RATE_LIMITED', { 'retry-after': '7' }), data(entry(1)));
     const stage = stageOf({ baseUrl }, { random: () => 0.5 });
     const retries: number[] = [];
@@ -115,14 +115,14 @@ describe('backing off', () => {
     expect([stage.waitsMs, retries, seen.length]).toEqual([[7500], [7500, 429], 2]);
   });
 
-  it('doubles its own wait where nothing says how long, and gives up after four repetitions', async () => {
+  it('doubles its own wait without Retry-After, and gives up after four repetitions', async () => {
     const { baseUrl, seen } = await serverOf(failure(503, 'UNAVAILABLE'));
     const { easel, waitsMs } = stageOf({ baseUrl }, { random: () => 1 });
     expect(await thrown(easel.json.get('k'))).toMatchObject({ code: 'UNAVAILABLE', status: 503 });
     expect([waitsMs, seen.length]).toEqual([[250, 500, 1000, 2000], 5]);
   });
 
-  it('sends nothing before its time has come', async () => {
+  it('sends nothing before the wait is over', async () => {
     const clock = new VirtualClock();
     const { baseUrl, seen } = await serverOf(failure(429, 'RATE_LIMITED', { 'retry-after': '2' }), data(entry(1)));
     let waiting = false;
@@ -140,14 +140,14 @@ describe('backing off', () => {
     expect([await value, seen.length]).toEqual([1, 2]);
   });
 
-  it('throws what it may not wait for', async () => {
+  it('throws if the wait would be too long', async () => {
     const { baseUrl, seen } = await serverOf(failure(429, 'RATE_LIMITED', { 'retry-after': '31' }));
     const { easel } = stageOf({ baseUrl });
     expect(await thrown(easel.json.get('k'))).toMatchObject({ code: 'RATE_LIMITED', retryAfterS: 31 });
     expect(seen.length).toBe(1);
   });
 
-  it('repeats a write only where that cannot do it twice', async () => {
+  it('repeats a write only if it cannot take effect twice', async () => {
     const counts: Record<string, number> = {};
     for (const [name, write] of Object.entries<(easel: Easel) => Promise<unknown>>({
       set: (easel) => easel.json.set('k', 1),
@@ -167,7 +167,7 @@ describe('backing off', () => {
     expect(counts).toEqual({ set: 5, 'set if unchanged': 1, increment: 1, insert: 5, update: 1, delete: 1 });
   });
 
-  it('repeats even an increment that was refused before it was done', async () => {
+  it('repeats even an increment if it was refused before it took effect', async () => {
     const { baseUrl, seen } = await serverOf(failure(429, 'RATE_LIMITED'), failure(503, 'OWNER_MOVED'), data(entry(8)));
     expect(await stageOf({ baseUrl }).easel.json.increment('k', 2)).toBe(8);
     expect(seen.map(({ body }) => JSON.parse(body))).toEqual(Array(3).fill({ op: 'increment', by: 2 }));
@@ -187,7 +187,7 @@ describe('backing off', () => {
 });
 
 describe('errors', () => {
-  it('are all of one class and say what the service said', async () => {
+  it('are all of one class and have the fields of the service', async () => {
     const { baseUrl } = await serverOf(failure(400, 'KEY_INVALID', {}, { hint: 'Use letters.', param: 'key' }));
     const { easel } = stageOf({ baseUrl });
     const error = await thrown(easel.json.set('ä', 1));
@@ -202,18 +202,18 @@ describe('errors', () => {
     });
   });
 
-  it('say that no answer came, after two repetitions', async () => {
+  it('report a missing answer after two repetitions', async () => {
     const { baseUrl, seen } = await serverOf(hangUp);
     expect(await thrown(stageOf({ baseUrl }).easel.json.get('k'))).toMatchObject({ code: 'NETWORK_ERROR', status: 0 });
     expect(seen.length).toBe(3);
   });
 
-  it('say that a proxy answered in its own words', async () => {
+  it('report an answer that comes from a proxy', async () => {
     const { baseUrl } = await serverOf((response) => response.writeHead(413).end('<html>too big</html>'));
     expect(await thrown(stageOf({ baseUrl }).easel.json.set('k', 1))).toMatchObject({ code: 'UNREADABLE_REPLY', status: 413 });
   });
 
-  it('say that it is not known whose data is meant, and connect names it', async () => {
+  it('report a page without an artifact, which connect provides', async () => {
     const { baseUrl, seen } = await serverOf(data(entry(1)));
     const { easel } = stageOf({ artifactId: '', baseUrl });
     expect(await thrown(easel.json.get('k'))).toMatchObject({ code: 'NO_ARTIFACT' });
@@ -227,13 +227,12 @@ describe('errors', () => {
     expect(seen).toEqual([]);
   });
 
-  it('leave what is absent to be asked for: a key, a row, a table', async () => {
+  it('are not thrown for an absent key or row', async () => {
     const none = (code: string) => serverOf(failure(404, code));
     const keys = stageOf(await none('KEY_NOT_FOUND')).easel;
     expect([await keys.json.get('k'), await keys.json.entry('k'), await keys.json.delete('k')]).toEqual([undefined, undefined, false]);
-    const tables = stageOf(await none('TABLE_NOT_FOUND')).easel.table('t');
-    expect([await tables.get('row_1'), await tables.count(), await tables.delete('row_1')]).toEqual([undefined, 0, false]);
-    expect(await tables.query({ count: true })).toEqual({ rows: [], hasMore: false, nextCursor: null, total: 0 });
+    const rows = stageOf(await none('ROW_NOT_FOUND')).easel.table('t');
+    expect([await rows.get('row_1'), await rows.delete('row_1')]).toEqual([undefined, false]);
   });
 });
 
@@ -246,7 +245,7 @@ describe('watching', () => {
     updatedAt: entry(0, second).updatedAt,
   });
 
-  it('tells what is there and then every change, once, and opens one stream for all', async () => {
+  it('delivers the current state and then each change once, over one stream', async () => {
     const { baseUrl, seen } = await serverOf(loaded('first', 1));
     const { easel, streams, states, until } = stageOf({ baseUrl });
     const told: unknown[] = [];
@@ -255,7 +254,7 @@ describe('watching', () => {
     await until(() => streams.length === 1);
     expect(streams[0]?.url).toBe(`${baseUrl}/v1/data/${ID}/changes?types=json`);
     streams[0]?.send('hello', { seq: 4 });
-    // It comes while the value is being read, and is what was read.
+    // This event arrives during the read, and the value read already contains it.
     streams[0]?.send('change', change(4, 'first', 1));
     streams[0]?.send('change', change(5, 'second', 2));
     await until(() => told.includes('second'));
@@ -269,7 +268,7 @@ describe('watching', () => {
     expect(seen.filter(({ url }) => url.includes('prefix=k')).length).toBe(1);
   });
 
-  it('reads again after a gap that is too long, and tells what has gone', async () => {
+  it('reads again after a gap that is too long, and reports deletions', async () => {
     const list = (...entries: unknown[]) => data({ keys: [], count: 0, hasMore: false, nextCursor: null, entries });
     const one = { key: 'p.a', value: 1, updatedAt: entry(0, 1).updatedAt };
     const two = { key: 'p.b', value: 2, updatedAt: entry(0, 2).updatedAt };
@@ -289,7 +288,7 @@ describe('watching', () => {
     ]);
   });
 
-  it('asks for pages where no stream comes through, every few seconds, and tries the stream again after a minute', async () => {
+  it('polls every few seconds without a stream, and tries the stream again after a minute', async () => {
     const page = (nextSeq: number, events: unknown[] = [], reset?: true) => data({ events, nextSeq, hasMore: false, reset });
     const pages = [page(3, [], true), page(4, [change(4, 'later', 2)])];
     const { baseUrl, seen } = await serverOf((response, request) => {
@@ -313,7 +312,7 @@ describe('watching', () => {
     expect(streams[1]?.url).toContain('since=4');
   });
 
-  it('lets the browser come back by itself after a break, and comes back at once when the network does', async () => {
+  it('leaves reconnecting to the browser, and reopens immediately when the network is back', async () => {
     const { baseUrl } = await serverOf(loaded(1));
     const { easel, streams, states, wake, until } = stageOf({ baseUrl });
     easel.json.watch('k', () => undefined);
@@ -328,7 +327,7 @@ describe('watching', () => {
     expect(states).toEqual(['connecting', 'live', 'connecting', 'live', 'connecting']);
   });
 
-  it('gives its connection up while nobody looks, and makes up for what it missed', async () => {
+  it('closes the stream while the page is hidden, and catches up later', async () => {
     const { baseUrl } = await serverOf(loaded(1, 1));
     const { easel, streams, states, wake, sleep, until } = stageOf({ baseUrl });
     const told: unknown[] = [];
@@ -350,7 +349,7 @@ describe('watching', () => {
     ]);
   });
 
-  it('ends where the page may not read', async () => {
+  it('ends if the page may not read', async () => {
     const { baseUrl, seen } = await serverOf(failure(404, 'ARTIFACT_NOT_FOUND'));
     const { easel, streams, states, until } = stageOf({ baseUrl });
     const errors: string[] = [];
@@ -362,7 +361,7 @@ describe('watching', () => {
     expect([states, errors, seen.length]).toEqual([['connecting', 'refused'], ['ARTIFACT_NOT_FOUND'], 1]);
   });
 
-  it('reads what is too long for an event', async () => {
+  it('reads a value that is too long for an event', async () => {
     const { baseUrl } = await serverOf(loaded('short', 1), data(entry('long', 2)));
     const { easel, streams, until } = stageOf({ baseUrl });
     const told: unknown[] = [];

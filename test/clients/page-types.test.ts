@@ -1,4 +1,4 @@
-/** The types of the page SDK: made from the endpoint table, and what a page's author writes compiles against them. */
+/** The types of the page SDK: they follow the endpoint table, and page code compiles against them. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -7,11 +7,11 @@ import { temporaryDir } from '../support/database.ts';
 import { services } from '../support/services.ts';
 import { wireTypes } from './wire-types.ts';
 
-test('the types of what travels are what the endpoint table says', async () => {
+test('wire.ts matches the endpoint table', async () => {
   await expect(wireTypes()).toMatchFileSnapshot('../../src/clients/page/wire.ts');
 });
 
-/** What the compiler says of a page's script beside the served sdk.d.ts. */
+/** Compiler errors of a page's script with the served sdk.d.ts. */
 function complaints(script: string): string[] {
   const folder = temporaryDir();
   onTestFinished(() => folder.remove());
@@ -31,7 +31,7 @@ function complaints(script: string): string[] {
   return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
 }
 
-test('what a page’s author would write compiles, and what is wrong does not', () => {
+test('correct page code compiles, and wrong code does not', () => {
   const right = complaints(`
     interface Entry { name: string; text: string }
     const entries = easel.table<Entry>('entries');

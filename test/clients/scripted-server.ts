@@ -1,4 +1,4 @@
-/** A server that gives the answers a test wrote for it. */
+/** A server with scripted answers. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -11,7 +11,7 @@ export interface Seen {
 }
 export type Answer = (response: ServerResponse, seen: Seen) => void;
 
-/** Gives the answers in turn and keeps what it was asked; the last answer stays. Ends with the test. */
+/** Sends the answers in order and records the requests; the last answer repeats. Closed at the end of the test. */
 export async function serverOf(...answers: Answer[]): Promise<{ baseUrl: string; seen: Seen[] }> {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {

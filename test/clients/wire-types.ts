@@ -1,13 +1,14 @@
-/** TypeScript of what the Data API answers, from the schemas of the endpoint table: `src/clients/page/wire.ts` is this text. */
+/** Generates `src/clients/page/wire.ts`: TypeScript types of the Data API's answers, from the schemas of the endpoint table. */
 import { z } from 'zod';
-import { ERRORS } from '../../protocol/errors.ts';
-import { blob, blobList, blobUpload } from '../../protocol/schemas/blob.ts';
-import { changeEvent, changesPage } from '../../protocol/schemas/change.ts';
-import { person, presentPerson } from '../../protocol/schemas/channel.ts';
-import { comment, commentList, commentPeople, commentSettings, commentThread, guestToken } from '../../protocol/schemas/comment.ts';
-import { jsonEntry, jsonList, jsonWritten } from '../../protocol/schemas/json-key.ts';
-import { tableRow } from '../../protocol/schemas/table.ts';
-import { tablePage } from '../../protocol/schemas/table-query.ts';
+import { ERRORS, type ErrorCode, wireCodeOf } from '../../protocol/core/errors.ts';
+import { blob, blobList, blobUpload } from '../../protocol/data/blobs.ts';
+import { changeEvent, changesPage } from '../../protocol/data/changes.ts';
+import { commentPeople, commentSettings, guestToken } from '../../protocol/data/comment-settings.ts';
+import { comment, commentList, commentThread } from '../../protocol/data/comments.ts';
+import { jsonEntry, jsonList, jsonWritten } from '../../protocol/data/json-keys.ts';
+import { person, presentPerson } from '../../protocol/data/realtime.ts';
+import { tablePage } from '../../protocol/data/table-queries.ts';
+import { tableRow } from '../../protocol/data/tables.ts';
 
 interface JsonSchema {
   readonly type?: string | readonly string[];
@@ -22,7 +23,7 @@ interface JsonSchema {
 }
 
 export function wireTypes(): string {
-  const codes = Object.keys(ERRORS).map((code) => `  | '${code}'`);
+  const codes = [...new Set((Object.keys(ERRORS) as ErrorCode[]).map(wireCodeOf))].map((code) => `  | '${code}'`);
   const declarations: readonly (readonly [name: string, schema: z.ZodType])[] = [
     ['JsonEntry', jsonEntry],
     ['JsonList', jsonList],
@@ -44,7 +45,7 @@ export function wireTypes(): string {
     ['GuestToken', guestToken],
   ];
   const parts = [
-    '// Made from the schemas of the endpoint table: `npx vitest run test/clients/page-types.test.ts -u` makes it anew.',
+    '// Generated from the schemas of the endpoint table by `npx vitest run test/clients/page-types.test.ts -u`.',
     `export type ErrorCode =\n${codes.join('\n')};`,
     ...declarations.map(([name, schema]) => declaration(name, schema)),
   ];
@@ -62,7 +63,7 @@ function objectOf({ properties = {}, required = [], additionalProperties }: Json
     const comment = schema.description === undefined ? '' : `${inner}/** ${schema.description.replaceAll('*/', '*\\/')} */\n`;
     return `${comment}${inner}${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema, inner)};`;
   });
-  // Open objects: a row has fields of its own.
+  // Objects with additional members, such as rows.
   if (typeof additionalProperties === 'object') lines.push(`${inner}[field: string]: unknown;`);
   return `{\n${lines.join('\n')}\n${indent}}`;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withLinkPreview } from '../../src/content/link-preview.ts';
-import { Stage } from './stage.ts';
+import { Stage } from './content-stage.ts';
 
 const CARD = {
   name: 'My page',

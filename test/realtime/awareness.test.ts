@@ -1,7 +1,7 @@
-/** The table of who is at a document: what a member may say, and what the server makes of it. */
+/** The awareness table of a document: the states that a member may set, and the stamp of the server. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LIMITS } from '../../protocol/limits.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
 import { AwarenessTable, type Speaker } from '../../src/realtime/awareness.ts';
 import { writeAwareness } from '../../src/realtime/wire.ts';
 
@@ -35,7 +35,7 @@ describe('who it is', () => {
     expect(statesOf(table).get(1).user).not.toHaveProperty('anonymous');
   });
 
-  test('without an account the name is the person’s own, and the rest says that nobody vouches for it', () => {
+  test('without an account the name is the client’s own, and the kind is anonymous', () => {
     const table = new AwarenessTable();
     table.said(nobody('s'), says([1, 1, { user: { name: 'Bob', id: 'usr_b', kind: 'human', anonymous: false } }]), 0);
     expect(statesOf(table).get(1).user).toEqual({ name: 'Bob', id: 'anonymous:s', kind: 'anonymous', anonymous: true, color: '#654321' });
@@ -48,7 +48,7 @@ describe('who it is', () => {
 });
 
 describe('who may say it', () => {
-  test('nobody speaks for another, takes him away, or brings back who has left', () => {
+  test('a member cannot set, remove or revive the state of another', () => {
     const table = new AwarenessTable();
     const [ada, bob] = [person('ada'), person('bob')];
     table.said(ada, says([1, 5, { at: 1 }]), 0);
@@ -56,7 +56,7 @@ describe('who may say it', () => {
     expect(table.said(bob, says([1, 6, null]), 0)).toEqual([]);
     expect(table.left(bob, 0)).toEqual([]);
     expect(table.left(ada, 0)).toEqual([1]);
-    // A repetition that comes after he has left.
+    // A repeated state that arrives after its client left.
     expect(table.said(bob, says([1, 5, { at: 1 }]), 0)).toEqual([]);
     expect(table.said(bob, says([1, 6, { at: 1 }]), 0)).toEqual([]);
     expect(table.size).toBe(0);
@@ -73,7 +73,7 @@ describe('who may say it', () => {
     expect(table.said(ada, says([1, 5, { at: 3 }]), 0)).toEqual([1]);
   });
 
-  test('a person who comes back takes over at once, and the end of the old connection takes nothing away', () => {
+  test('a person who reconnects takes over at once, and the close of the old connection removes nothing', () => {
     const table = new AwarenessTable();
     const [old, fresh] = [person('ada'), person('ada')];
     table.said(old, says([1, 5, { at: 1 }]), 0);
@@ -105,7 +105,7 @@ describe('who may say it', () => {
 });
 
 describe('what is bounded', () => {
-  test('a state, the ids of a member, and what is remembered of those who left', () => {
+  test('a state, the ids of a member, and the clocks of clients that left', () => {
     const table = new AwarenessTable();
     const ada = person('ada');
     expect(table.said(ada, says([1, 1, { text: 'x'.repeat(LIMITS.awarenessStateBytesMax) }]), 0)).toEqual([]);
@@ -116,7 +116,7 @@ describe('what is bounded', () => {
     expect(table.entriesOf([1, 2, 3, 4])).toEqual([]);
   });
 
-  test('whoever is silent for 30 s is gone, and back when he speaks', () => {
+  test('a client is removed after 30 s of silence, and returns with its next state', () => {
     const table = new AwarenessTable();
     const ada = person('ada');
     table.said(ada, says([1, 1, {}]), 0);

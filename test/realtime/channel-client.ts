@@ -1,8 +1,8 @@
-/** A client of …/channels that keeps what it is told. */
+/** A client of …/channels that records its frames. */
 import { once } from 'node:events';
 import { expect } from 'vitest';
 import { WebSocket } from 'ws';
-import { type ServerFrame, serverFrame } from '../../protocol/schemas/channel.ts';
+import { type ServerFrame, serverFrame } from '../../protocol/data/realtime.ts';
 
 export interface ChannelClientOptions {
   readonly token?: string | undefined;
@@ -18,7 +18,7 @@ export class ChannelClient {
   /** Code and reason; undefined while it is open. */
   ended: { readonly code: number; readonly reason: string } | undefined;
 
-  /** Settles when the server has said hello. */
+  /** Settles when the server has sent hello. */
   static async open(port: number, artifactId: string, { token }: ChannelClientOptions = {}): Promise<ChannelClient> {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const client = new ChannelClient(
@@ -31,7 +31,7 @@ export class ChannelClient {
   constructor(socket: WebSocket) {
     this.socket = socket;
     socket.on('message', (data) => {
-      // Every frame is one that the schema knows.
+      // Every frame must match the schema.
       this.frames.push(serverFrame.parse(JSON.parse(String(data))));
       socket.emit('told');
     });
@@ -67,7 +67,7 @@ export class ChannelClient {
     await this.until((frame) => frame.type === 'subscribed' && frame.channel === channel, before);
   }
 
-  /** The first frame like this, from number `from` on, waiting for it. */
+  /** Waits for the first frame like this from index `from` on. */
   async until(isIt: (frame: ServerFrame) => boolean, from = 0): Promise<ServerFrame> {
     for (;;) {
       const found = this.frames.slice(from).find(isIt);
@@ -95,5 +95,5 @@ export class ChannelClient {
 }
 
 export async function eventually<T>(read: () => T, expected: T): Promise<void> {
-  await expect.poll(read, { timeout: 10_000 }).toEqual(expected);
+  await expect.poll(read).toEqual(expected);
 }

@@ -1,17 +1,17 @@
-/** Channels and clients that break the rules, do not read, or come back after a crash. */
+/** Channels with clients that break the rules, do not read, or reconnect after a crash. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ArtifactHead } from '../../actors/access.ts';
-import { CLOSE } from '../../protocol/close-codes.ts';
-import { newId } from '../../protocol/ids.ts';
-import { LIMITS } from '../../protocol/limits.ts';
-import { CHANNELS, type ServerFrame, serverFrame } from '../../protocol/schemas/channel.ts';
+import type { ArtifactHead } from '../../actors/access/access.ts';
+import { CLOSE } from '../../protocol/core/close-codes.ts';
+import { newId } from '../../protocol/core/ids.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
+import { CHANNELS, type ServerFrame, serverFrame } from '../../protocol/data/realtime.ts';
 import type { Link, SendOutcome, SocketSession } from '../../src/edge/socket.ts';
+import type { Outlet } from '../../src/features/data/changes/follower.ts';
+import { Follower } from '../../src/features/data/changes/follower.ts';
 import { ChannelsProtocol } from '../../src/realtime/channels/protocol.ts';
 import { Connections } from '../../src/realtime/connections.ts';
-import type { Outlet } from '../../src/services/changes/follower.ts';
-import { Follower } from '../../src/services/changes/follower.ts';
-import { callData, publishArtifact } from '../services/data-client.ts';
+import { callData, publishArtifact } from '../support/data-client.ts';
 import { createServerDatabase, databaseKinds, temporaryDir } from '../support/database.ts';
 import { startTestEasel } from '../support/easel.ts';
 import { startProgram } from '../support/program.ts';
@@ -25,6 +25,7 @@ const head: ArtifactHead = {
   slug: 'page',
   ownerId: owner,
   workspaceId: null,
+  folder: null,
   visibility: 'public',
   allowAnonWrite: false,
   allowAnonCollab: true,
@@ -33,7 +34,7 @@ const head: ArtifactHead = {
   collaborators: new Map(),
 };
 
-/** A peer that reads nothing while it is stalled, and then may have `queueMax` frames waiting. */
+/** A peer that reads nothing while it is stalled, with room for `queueMax` queued frames. */
 class FakeLink implements Link {
   readonly told: ServerFrame[] = [];
   readonly topics = new Set<string>();
@@ -102,7 +103,7 @@ class FakeLink implements Link {
   }
 }
 
-/** Channels with nothing behind them: no store, no actor. */
+/** Channels without a store or an actor. */
 function channels() {
   const clock = new VirtualClock();
   const connections = new Connections();
@@ -190,7 +191,7 @@ test('whatever a client sends, it is answered in frames of the schema or closed,
   );
 });
 
-test('binary frames, and more than a few that nobody can read, end the connection for good', () => {
+test('binary frames, and more than a few malformed ones, end the connection for good', () => {
   const { connect } = channels();
   const binary = connect();
   binary.session?.message(new Uint8Array([1, 2]).buffer, true);
@@ -238,7 +239,7 @@ test('a slow client misses frames of presence and gets a snapshot once it has dr
   expect(reset).toEqual({ type: 'reset', channel: 'broadcast', seq: 0 });
 });
 
-test('signs of life every 20 s; who does not read for long is asked to come back', () => {
+test('heartbeats every 20 s; a client that stops reading is closed with a reconnect code', () => {
   const { connect, clock } = channels();
   const [slow, quick] = [connect(), connect()];
   clock.advance(20_000);

@@ -1,10 +1,10 @@
-/** WS …/channels over the whole service: what was missed, what happens now, who may hear it. Source: design.md "Channels". */
+/** WS …/channels over the whole service: missed changes, live ones, and access. Source: design.md "Channels". */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CLOSE } from '../../protocol/close-codes.ts';
-import { callData, type DataArtifact, publishArtifact } from '../services/data-client.ts';
-import { patch } from '../services/requests.ts';
+import { CLOSE } from '../../protocol/core/close-codes.ts';
+import { callData, type DataArtifact, publishArtifact } from '../support/data-client.ts';
 import { databaseKinds } from '../support/database.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../support/easel.ts';
+import { patch } from '../support/requests.ts';
 import { ChannelClient, eventually } from './channel-client.ts';
 
 describe.each(databaseKinds())('on %s', (database) => {
@@ -30,7 +30,7 @@ describe.each(databaseKinds())('on %s', (database) => {
     return client;
   }
 
-  /** Somebody without an account. */
+  /** A caller without an account. */
   async function connectAnonymously(): Promise<ChannelClient> {
     const client = await ChannelClient.open(easel.port, artifact.id);
     open.push(client);
@@ -116,7 +116,7 @@ describe.each(databaseKinds())('on %s', (database) => {
     await eventually(() => client.events('tables').map(([seq]) => seq), [21, 22, 24]);
   });
 
-  test('whoever has been away for too long, or knows of what never was, is told to begin again', async () => {
+  test('a client that was away too long, or claims an unknown position, must start again', async () => {
     for (const key of ['a', 'b', 'c']) await call('PUT', `/json/${key}`, 1);
     await easel.sql`update artifact set tombstones_trimmed_seq = 2 where id = ${artifact.id}`;
     const client = await connect();
@@ -194,7 +194,7 @@ describe.each(databaseKinds())('on %s', (database) => {
     expect(edits.of('access')).toEqual([{ type: 'access', canWrite: false }]);
   });
 
-  test('who may not read any more is closed for good, and told why', async () => {
+  test('a client that lost its access is closed for good, with the reason', async () => {
     const stranger = await easel.newUser();
     const revoked = await easel.newUser();
     const expiring = await easel.newUser();

@@ -1,94 +1,15 @@
-/** The way of a WebSocket to its protocol: who is let in, how the others are refused before the upgrade, and how all of them end. */
+/** WebSocket upgrades: admission, refusals before the upgrade, and how sockets close. */
 import { once } from 'node:events';
-import { expect, onTestFinished, test } from 'vitest';
-import { type ClientOptions, WebSocket } from 'ws';
-import { CLOSE } from '../../protocol/close-codes.ts';
-import { Failure } from '../../protocol/errors.ts';
-import { LIMITS } from '../../protocol/limits.ts';
-import type { Link, SocketCall, SocketProtocol, SocketSession } from '../../src/edge/socket.ts';
-import { realtimeHandlers } from '../../src/realtime/handlers.ts';
-import { OTHER_TOKEN, OWNER_TOKEN, PRIVATE_ID, PUBLIC_ID, rawRequest, startFakeEdge } from '../contract/fake-edge.ts';
+import { expect, test } from 'vitest';
+import type { ClientOptions, WebSocket } from 'ws';
+import { CLOSE } from '../../protocol/core/close-codes.ts';
+import { Failure } from '../../protocol/core/errors.ts';
+import { OTHER_TOKEN, OWNER_TOKEN, PRIVATE_ID, PUBLIC_ID, rawRequest } from '../edge/fake-edge.ts';
+import { closing, edge, type FakeOptions, refusal } from './upgrade-stage.ts';
 
 const SYNC = `/v1/data/${PRIVATE_ID}/realtime/notes`;
 const MANY = `/v1/data/${PRIVATE_ID}/realtime`;
 const UPGRADE = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
-
-/** Keeps what it is told; answers each message with itself. */
-class Recorder implements SocketProtocol {
-  messageBytesMax = 1024;
-  highWaterBytes = 64 * 1024;
-  readonly calls: SocketCall[] = [];
-  readonly links: Link[] = [];
-  readonly told: string[] = [];
-  admit: (call: SocketCall) => void | Promise<void> = () => undefined;
-  onMessage: (link: Link, data: ArrayBuffer, isBinary: boolean) => void = (link, data, isBinary) => {
-    const bytes = new Uint8Array(data.slice(0));
-    link.send(isBinary ? bytes : new TextDecoder().decode(bytes));
-  };
-  #waiting: { readonly what: string; readonly resolve: () => void }[] = [];
-
-  open(link: Link, call: SocketCall): SocketSession {
-    this.calls.push(call);
-    this.links.push(link);
-    this.tell('open');
-    return {
-      message: (data, isBinary) => this.onMessage(link, data, isBinary),
-      drained: () => this.tell('drained'),
-      skipped: () => this.tell('skipped'),
-      closed: () => this.tell('closed'),
-    };
-  }
-
-  tell(what: string): void {
-    this.told.push(what);
-    for (const waiting of this.#waiting.filter((one) => one.what === what)) waiting.resolve();
-    this.#waiting = this.#waiting.filter((one) => one.what !== what);
-  }
-
-  /** From now on. */
-  next(what: string): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push({ what, resolve }));
-  }
-}
-
-type FakeOptions = NonNullable<Parameters<typeof startFakeEdge>[0]>;
-
-async function edge(options: FakeOptions = {}) {
-  const protocol = new Recorder();
-  const handlers = realtimeHandlers() as unknown as FakeOptions['handlers'];
-  const fake = await startFakeEdge({
-    ...(handlers && { handlers }),
-    sockets: { 'realtime.sync': protocol, 'realtime.hocuspocus': protocol },
-    ...options,
-  });
-  onTestFinished(() => fake.close());
-  const connect = (path: string, client: ClientOptions = {}) => {
-    const socket = new WebSocket(`ws://127.0.0.1:${fake.port}${path}`, { perMessageDeflate: false, ...client });
-    onTestFinished(() => socket.terminate());
-    socket.on('error', () => undefined);
-    return socket;
-  };
-  return { ...fake, protocol, connect };
-}
-
-interface Refusal {
-  readonly status: number;
-  readonly body: { readonly code: string; readonly reason?: string; readonly request_id: string };
-  readonly headers: NodeJS.Dict<string | string[]>;
-}
-
-/** The answer to an upgrade that is refused. */
-async function refusal(socket: WebSocket): Promise<Refusal> {
-  const [, response] = await once(socket, 'unexpected-response');
-  let text = '';
-  for await (const chunk of response) text += chunk;
-  return { status: response.statusCode, body: JSON.parse(text), headers: response.headers };
-}
-
-/** How it was closed. Not by `once`, which an error before it would fail. */
-function closing(socket: WebSocket): Promise<[number, string]> {
-  return new Promise((resolve) => socket.once('close', (code, reason) => resolve([code, String(reason)])));
-}
 
 const bearer = (token: string): ClientOptions => ({ headers: { authorization: `Bearer ${token}` } });
 
@@ -100,28 +21,61 @@ test.each([
   const first = connect(SYNC, { headers: { authorization: `Bearer ${OWNER_TOKEN}`, 'x-request-id': 'mine-1' } });
   const [response] = await once(first, 'upgrade');
   expect(response.headers['x-request-id']).toBe('mine-1');
-  const second = connect(`${SYNC}?other=1&token=${OWNER_TOKEN}`);
+  const second = connect(`${SYNC}?token=${OWNER_TOKEN}`);
   await once(second, 'open');
   expect(protocol.calls.map(({ principal }) => principal.kind)).toEqual(['user', 'user']);
   expect(protocol.calls.map(({ params }) => params)).toEqual([
     { artifactId: PRIVATE_ID, doc: 'notes' },
     { artifactId: PRIVATE_ID, doc: 'notes' },
   ]);
-  // What a protocol may log holds no secret.
+  // The call that a protocol may log has no secret.
   expect(JSON.stringify(protocol.calls.map(({ query, requestId, host }) => ({ query, requestId, host })))).not.toContain(OWNER_TOKEN);
   expect(protocol.calls.map(({ head }) => head?.id)).toEqual([PRIVATE_ID, PRIVATE_ID]);
 });
 
-test('binary and text come back as they went', async () => {
+test('a parameter beside the token is refused before the upgrade', async () => {
+  const { connect } = await edge();
+  const [error] = await once(connect(`${SYNC}?other=1&token=${OWNER_TOKEN}`), 'error');
+  expect(String(error)).toContain('400');
+});
+
+test('binary and text frames arrive unchanged', async () => {
   const { connect } = await edge();
   const socket = connect(SYNC, bearer(OWNER_TOKEN));
   await once(socket, 'open');
-  for (const message of [Buffer.from([0, 1, 255]), 'text ☃']) {
+  for (const message of [Buffer.from([0, 1, 255]), 'text ☃', 'Grüße']) {
     socket.send(message);
     const [data, isBinary] = await once(socket, 'message');
     expect([isBinary, String(data)]).toEqual([typeof message !== 'string', String(message)]);
   }
 });
+
+test.each([
+  ['in memory', undefined],
+  ['looked up', () => new Promise<void>((resolve) => setImmediate(resolve))],
+])('what a protocol sends as it opens comes whole and in its order, %s', async (_where, lookUp) => {
+  const { connect, protocol } = await edge(lookUp === undefined ? {} : { lookUp });
+  const frames = [...Array.from({ length: 50 }, (_, at) => `small ${at}`), 'x'.repeat(60_000), ...['after', 'last']];
+  protocol.onOpen = (link) => {
+    link.send(frames[0] ?? '');
+    link.together(() => {
+      for (const frame of frames.slice(1)) expect(link.send(frame)).not.toBe('skipped');
+    });
+  };
+  const sockets = [connect(SYNC, bearer(OWNER_TOKEN)), connect(SYNC, bearer(OWNER_TOKEN)), connect(MANY, bearer(OWNER_TOKEN))];
+  for (const came of await Promise.all(sockets.map((socket) => received(socket, frames.length)))) expect(came).toEqual(frames);
+});
+
+/** The next messages. */
+function received(socket: WebSocket, count: number): Promise<string[]> {
+  const came: string[] = [];
+  return new Promise((resolve) => {
+    socket.on('message', (data) => {
+      came.push(String(data));
+      if (came.length === count) resolve(came);
+    });
+  });
+}
 
 const REFUSALS: [string, string, ClientOptions, number, string, string | undefined][] = [
   ['a stranger', SYNC, bearer(OTHER_TOKEN), 404, 'ARTIFACT_NOT_FOUND', undefined],
@@ -154,14 +108,15 @@ test('a protocol that authorises by its own frames is reached without any creden
   ]);
 });
 
-test('what the cookie of a page opens is open to that page and to no other', async () => {
+test('the cookie of a page gives access to that page’s sockets only', async () => {
   const content: NonNullable<FakeOptions['content']> = {
     handle: () => ({ status: 200, headers: [], body: 'page' }),
-    pass: (_slug, artifactId) => ({ artifactId, expiresAtMs: Number.MAX_SAFE_INTEGER }),
+    caller: (_slug, artifactId) => ({ viewer: null, pass: { artifactId, expiresAtMs: Number.MAX_SAFE_INTEGER } }),
+    visitor: () => null,
   };
   const { connect, port, protocol } = await edge({ content });
   const from = (origin: string): ClientOptions => ({ headers: { host: `hidden.localhost:${port}`, cookie: 'pass=1', origin } });
-  // Of everybody who is let in the rest is decided as ever.
+  // Admitted callers go through the other checks as usual.
   const strangers = `${SYNC}?token=${OTHER_TOKEN}`;
   await once(connect(strangers, from(`http://hidden.localhost:${port}`)), 'open');
   expect(protocol.calls.map(({ principal }) => principal)).toMatchObject([{ kind: 'user', letInto: PRIVATE_ID }]);
@@ -169,10 +124,9 @@ test('what the cookie of a page opens is open to that page and to no other', asy
     const answer = await refusal(connect(SYNC, from(origin)));
     expect([answer.status, answer.body.code]).toEqual([403, 'FORBIDDEN']);
   }
-  // Another artifact does not exist on a page's host: its path is a path of the page.
-  const page = connect(`/v1/data/${PUBLIC_ID}/realtime`, from(`http://hidden.localhost:${port}`));
-  const [, response] = await once(page, 'unexpected-response');
-  expect(response.statusCode).toBe(200);
+  // A page's host has no other artifact.
+  const other = await refusal(connect(`/v1/data/${PUBLIC_ID}/realtime`, from(`http://hidden.localhost:${port}`)));
+  expect([other.status, other.body.code]).toEqual([404, 'ARTIFACT_NOT_FOUND']);
   expect(protocol.calls).toHaveLength(1);
 });
 
@@ -210,7 +164,7 @@ test('a request with two hosts is no upgrade', async () => {
   expect(protocol.told).toEqual([]);
 });
 
-test('whoever goes away while it is decided leaves nothing behind', async () => {
+test('a client that disconnects during the decision leaves nothing behind', async () => {
   let goOn: () => void = () => undefined;
   const { connect, protocol, metrics } = await edge();
   const asked = new Promise<void>((resolve) => {
@@ -227,7 +181,7 @@ test('whoever goes away while it is decided leaves nothing behind', async () => 
   socket.terminate();
   await ended;
   protocol.admit = () => undefined;
-  // Comes after the end of the first connection.
+  // This runs after the close of the first connection.
   await once(connect(SYNC, bearer(OWNER_TOKEN)), 'open');
   goOn();
   await new Promise(setImmediate);
@@ -244,13 +198,13 @@ test('a message that is too large closes it, and its sender is refused for a min
   await told;
   const answer = await refusal(connect(SYNC, bearer(OWNER_TOKEN)));
   expect([answer.status, answer.body.code, answer.headers['retry-after']]).toEqual([413, 'PAYLOAD_TOO_LARGE', '60']);
-  // Another document of the same caller is not meant.
+  // Another document of the same caller is not affected.
   await once(connect(`/v1/data/${PRIVATE_ID}/realtime/others`, bearer(OWNER_TOKEN)), 'open');
   clock.advance(60_000);
   await once(connect(SYNC, bearer(OWNER_TOKEN)), 'open');
 });
 
-test('what a slow peer is not sent is told, and that it has drained; memory stays bounded', async () => {
+test('dropped frames of a slow peer and its drain are reported; memory stays bounded', async () => {
   const { connect, protocol, metrics } = await edge();
   const reader = connect(SYNC, bearer(OWNER_TOKEN));
   await once(reader, 'open');
@@ -302,7 +256,7 @@ test('what is published reaches the others, what is broadcast all', async () => 
   expect(heard.map((messages) => messages.length).sort()).toEqual([1, 2]);
 });
 
-test('an error of a protocol closes its socket and no other', async () => {
+test('an error thrown by a protocol closes its socket only', async () => {
   const { connect, protocol, errors } = await edge();
   const [bad, good] = [connect(SYNC, bearer(OWNER_TOKEN)), connect(SYNC, bearer(OWNER_TOKEN))];
   await Promise.all([once(bad, 'open'), once(good, 'open')]);
@@ -319,11 +273,8 @@ test('an error of a protocol closes its socket and no other', async () => {
 });
 
 test('more sockets of one artifact than it may have are refused, and let in once one has gone', async () => {
-  const { connect, protocol } = await edge();
-  const kept = LIMITS.socketsPerArtifactMax;
-  Object.assign(LIMITS, { socketsPerArtifactMax: 2 });
-  onTestFinished(() => void Object.assign(LIMITS, { socketsPerArtifactMax: kept }));
-  const [first] = [connect(SYNC, bearer(OWNER_TOKEN)), connect(MANY)];
+  const { connect, protocol } = await edge({ caps: { sockets: { total: 100, network: 100, caller: 100, artifact: 2 } } });
+  const [first] = [connect(SYNC, bearer(OWNER_TOKEN)), connect(MANY, bearer(OWNER_TOKEN))];
   await protocol.next('open');
   if (protocol.links.length < 2) await protocol.next('open');
   const answer = await refusal(connect(SYNC, bearer(OWNER_TOKEN)));
@@ -334,7 +285,7 @@ test('more sockets of one artifact than it may have are refused, and let in once
   await once(connect(SYNC, bearer(OWNER_TOKEN)), 'open');
 });
 
-test('when the server stops every socket is told to come back, and no other is let in', async () => {
+test('when the server stops every socket is closed with a reconnect code, and no new one is admitted', async () => {
   const { connect, edge: listening, protocol } = await edge();
   const socket = connect(SYNC, bearer(OWNER_TOKEN));
   await once(socket, 'open');
@@ -360,7 +311,7 @@ test('when the server stops every socket is told to come back, and no other is l
   expect(protocol.told.filter((what) => what === 'closed')).toHaveLength(1);
 });
 
-test('a socket that is closed by its protocol is told so once, and nothing sent afterwards fails', async () => {
+test('a socket that its protocol closes is notified once, and later sends do not fail', async () => {
   const { connect, protocol } = await edge();
   const socket = connect(SYNC, bearer(OWNER_TOKEN));
   await once(socket, 'open');

@@ -1,9 +1,9 @@
-/** A peer that does not read what it is sent: answers that it counts are kept for it, but not without end. */
+/** A peer that does not read: the answers that it counts are kept for it, up to a bound. */
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { ANONYMOUS, type ArtifactHead } from '../../actors/access.ts';
-import { CLOSE } from '../../protocol/close-codes.ts';
-import { newId } from '../../protocol/ids.ts';
+import { ANONYMOUS, type ArtifactHead } from '../../actors/access/access.ts';
+import { CLOSE } from '../../protocol/core/close-codes.ts';
+import { newId } from '../../protocol/core/ids.ts';
 import type { Link, SendOutcome } from '../../src/edge/socket.ts';
 import { hocuspocus } from '../../src/realtime/hocuspocus.ts';
 import type { Seat } from '../../src/realtime/room-types.ts';
@@ -40,7 +40,7 @@ class FullableLink implements Link {
   }
 }
 
-/** An open document `d` on a link that can be full. */
+/** An open document `d` on a link that the test can fill. */
 async function opened() {
   const id = newId('artifact');
   const link = new FullableLink();
@@ -49,7 +49,8 @@ async function opened() {
     apply: () => true,
     holds: () => true,
     sendStep1: () => link.send(frameSyncStep1(UPDATE, 'd')) !== 'skipped',
-    sendStep2: () => undefined,
+    requested: ({ before }) => before?.(),
+    answered: () => false,
     sendAwareness: () => undefined,
     awareness: () => undefined,
     skipped: () => undefined,
@@ -104,7 +105,7 @@ it('statuses that are due together leave in one write', async () => {
   expect([link.writes, link.sent]).toEqual([1, Array.from({ length: 3 }, () => hex(frameSyncStatus(true, 'd')))]);
 });
 
-it('a peer that only talks is told to come back', async () => {
+it('a peer that sends without reading is closed with a reconnect code', async () => {
   const { link, receive } = await opened();
   link.isFull = true;
   for (let i = 0; i < 2000 && link.isOpen; i += 1) {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import * as Y from 'yjs';
-import { CLOSE } from '../../protocol/close-codes.ts';
-import { LIMITS } from '../../protocol/limits.ts';
+import { CLOSE } from '../../protocol/core/close-codes.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
 import {
   frameAllowed,
   frameAwareness,
@@ -18,7 +18,7 @@ import {
 } from '../../src/realtime/wire.ts';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
 import { RawPeer } from './raw-peer.ts';
-import { change, collaborator, type Stage, stage } from './stage.ts';
+import { change, collaborator, type Stage, stage } from './realtime-stage.ts';
 
 const EMPTY_VECTOR = Uint8Array.of(0);
 const EMPTY_UPDATE = Uint8Array.of(0, 0);
@@ -57,7 +57,7 @@ const ok = (address: string) => hex(frameAllowed('read-write', address));
 const ack = (address: string) => hex(frameSyncStatus(true, address));
 const refused = (address: string) => hex(frameSyncStatus(false, address));
 
-/** One more update of the same author each time. */
+/** Each call returns the next update of the same author. */
 function author(): (char: string) => Uint8Array {
   const doc = new Y.Doc();
   let update: Uint8Array = EMPTY_UPDATE;
@@ -70,7 +70,7 @@ function author(): (char: string) => Uint8Array {
   };
 }
 
-/** A connection on which the owner has opened this document. */
+/** Opens this document as the owner on a new connection. */
 async function opened(address: string): Promise<RawPeer> {
   const peer = await connect();
   peer.send(token(address, set.owner.token));
@@ -131,7 +131,7 @@ describe('the handshake', () => {
   });
 });
 
-describe('while nobody has said who is there', () => {
+describe('before the client has identified itself', () => {
   const filler = (bytes: number) => frameSyncUpdate(new Uint8Array(bytes), 'd');
 
   it('bytes beyond the limit close the connection', async () => {
@@ -163,7 +163,7 @@ describe('while nobody has said who is there', () => {
     for (let i = 0; i < LIMITS.documentsPerSocketMax; i += 1) peer.send(bare(`many${i}`, 3));
     peer.send(token('one-more', set.owner.token));
     expect(await peer.next()).toBe(hex(frameDenied(`A connection may have ${LIMITS.documentsPerSocketMax} documents.`, 'one-more')));
-    // One that is closed makes room.
+    // Closing a document makes room for another.
     peer.send(bare('many0', 7), token('one-more', set.owner.token));
     expect(await peer.next()).toBe(ok('one-more'));
   });
@@ -177,7 +177,7 @@ describe('while nobody has said who is there', () => {
     expect(await busy.next()).toBe(hex(framePong()));
   });
 
-  it('a document without a token is denied at the deadline, so that its client does not come back for it', async () => {
+  it('a document without a token is denied at the deadline, so that its client does not reconnect', async () => {
     const peer = await connect();
     peer.send(frameSyncStep1(EMPTY_VECTOR, 'late'), framePing());
     expect(await peer.next()).toBe(hex(framePong()));
@@ -206,7 +206,7 @@ describe('statuses', () => {
     expect(await owner.next()).toBe(ack('readonly'));
     const viewer = await collaborator(easel, set, 'viewer');
     const peer = await connect();
-    // The access of the artifact is cached; a change of anything in it lets it be read anew.
+    // Access is cached with the artifact, and any change of it drops the cache entry.
     await change(easel, set, { name: 'read again' });
     peer.send(token('readonly', viewer.token));
     expect(await peer.next()).toBe(hex(frameAllowed('readonly', 'readonly')));
@@ -220,7 +220,7 @@ describe('statuses', () => {
     const peer = await opened('broken');
     peer.send(frameSyncUpdate(Uint8Array.of(1, 255, 255, 3), 'broken'), frameSyncUpdate(write('a'), 'broken'));
     expect(await peer.take(2)).toEqual([refused('broken'), refused('broken')]);
-    peer.send(token('whole', set.owner.token), frameSyncUpdate(write('b'), 'whole'));
+    peer.send(token('whole', set.owner.token), frameSyncUpdate(author()('b'), 'whole'));
     expect(await peer.take(2)).toEqual([ok('whole'), ack('whole')]);
   });
 });
@@ -248,7 +248,7 @@ describe('what clients may not send', () => {
 });
 
 describe('who is here', () => {
-  it('is told to whoever comes and to whoever asks, and taken back when the document is closed', async () => {
+  it('is sent on join and on request, and removed when the document is closed', async () => {
     const a = await opened('here');
     a.send(frameAwareness(writeAwareness([{ clientId: 7, clock: 1, json: '{"cursor":1}' }]), 'here'));
     expect(await a.next()).toContain(hexOf('"cursor":1'));
@@ -268,7 +268,7 @@ describe('tokens', () => {
     expect((await peer.take(2)).sort()).toEqual([ok('renewed'), ack('renewed')].sort());
     peer.send(token('renewed', `so_${'0'.repeat(64)}`));
     expect(await peer.next()).toContain(hexOf('UNAUTHORIZED'));
-    // What comes for a document that was denied is not answered any more.
+    // Messages to a denied document are not answered any more.
     peer.send(frameSyncUpdate(author()('b'), 'renewed'), framePing());
     expect(await peer.next()).toBe(hex(framePong()));
   });
@@ -294,7 +294,7 @@ describe('tokens', () => {
 });
 
 describe('a quiet connection', () => {
-  it('gets a frame every 20 s, that bears nobody', async () => {
+  it('gets an empty awareness frame every 20 s', async () => {
     const peer = await opened('quiet');
     easel.clock.advance(20_000);
     expect(await peer.next()).toBe(hex(frameKeepAlive('quiet')));

@@ -1,10 +1,10 @@
-/** Who is here, and what people say to each other, over the whole service. Who somebody is says the server, from the token. */
+/** Presence and broadcasts over the whole service. The server takes the identity from the token. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { LIMITS } from '../../protocol/limits.ts';
-import { callData, type DataArtifact, publishArtifact } from '../services/data-client.ts';
-import { patch } from '../services/requests.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
+import { callData, type DataArtifact, publishArtifact } from '../support/data-client.ts';
 import { databaseKinds } from '../support/database.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../support/easel.ts';
+import { patch } from '../support/requests.ts';
 import { ChannelClient, eventually } from './channel-client.ts';
 
 /** Longer than any tick of presence. */
@@ -20,7 +20,7 @@ interface Connected extends Known {
   readonly connectionId: string;
 }
 
-/** Of an event on the channel, checked by the schema as it came. */
+/** Parses an event frame of the channel with its schema. */
 interface Told {
   readonly people?: readonly Connected[];
   readonly joined?: readonly Connected[];
@@ -28,7 +28,7 @@ interface Told {
   readonly left?: readonly string[];
 }
 
-/** What a client knows after all frames of presence that it was told. */
+/** The presence that a client knows from all frames that it received. */
 function known(client: ChannelClient): Map<string, Known> {
   const people = new Map<string, Known>();
   for (const [, kind, data] of client.events('presence')) {
@@ -74,7 +74,7 @@ describe.each(databaseKinds().slice(0, 1))('on %s', (database) => {
     return client;
   }
 
-  /** Everything that was sent is told. */
+  /** Settles when everything sent has been published. */
   async function tick(...clients: ChannelClient[]): Promise<void> {
     for (const client of clients) await client.settled();
     easel.clock.advance(TICK_MS);
@@ -112,7 +112,7 @@ describe.each(databaseKinds().slice(0, 1))('on %s', (database) => {
     expect(carl.ended).toBeUndefined();
   });
 
-  test('a client cannot say that it is somebody else', async () => {
+  test('a client cannot claim another identity', async () => {
     const user = await easel.newUser();
     const [ada, mallory] = [await arrive(owner.token), await arrive(user.token)];
     const forged = {
@@ -151,7 +151,7 @@ describe.each(databaseKinds().slice(0, 1))('on %s', (database) => {
     });
   });
 
-  test('what somebody shows is bounded, and shown only by who is here', async () => {
+  test('a presence state is bounded, and only present clients have one', async () => {
     const ada = await connect(owner.token);
     ada.send({ type: 'presence', state: { x: 1 }, id: 'early' });
     await ada.subscribe('presence');
@@ -191,7 +191,7 @@ describe.each(databaseKinds().slice(0, 1))('on %s', (database) => {
     expect(visitor.ended).toBeUndefined();
   });
 
-  test('a broadcast goes to everybody else who listens, needs the right to write, and is bounded', async () => {
+  test('a broadcast reaches all other subscribers, needs the right to write, and is bounded', async () => {
     const viewer = await easel.newUser();
     await easel.sql`insert into collaborator (artifact_id, user_id, role, added_at_ms) values (${artifact.id}, ${viewer.userId}, 'viewer', 0)`;
     await settings({ name: 'Notices' });
@@ -212,7 +212,7 @@ describe.each(databaseKinds().slice(0, 1))('on %s', (database) => {
     expect([ada.events('broadcast'), deaf.events('broadcast')]).toEqual([[], []]);
   });
 
-  test('typing is told to others who read comments', async () => {
+  test('typing is sent to others who read comments', async () => {
     const user = await easel.newUser();
     const [ada, bob] = [await connect(owner.token), await connect(user.token)];
     await ada.subscribe('comments');

@@ -1,4 +1,4 @@
-/** The stock clients of both collaboration protocols, each version of them behind the same face. */
+/** The stock clients of both collaboration protocols, every version behind the same interface. */
 import * as hocuspocus4 from '@hocuspocus/provider';
 import * as hocuspocus2 from 'hocuspocus-provider-2';
 import * as hocuspocus3 from 'hocuspocus-provider-3';
@@ -22,13 +22,13 @@ export interface Where {
 
 export interface Joining extends Where {
   readonly doc?: Y.Doc;
-  /** Of `openConnection`: several documents on one socket. Hocuspocus only. */
+  /** A socket from `openConnection` for several documents. Hocuspocus only. */
   readonly connection?: Connection;
-  /** Version 4 of Hocuspocus: several providers of one document on one socket. */
+  /** Allows several providers of one document on one socket, in version 4 of Hocuspocus. */
   readonly isSessionAware?: boolean;
 }
 
-/** What a test may know of a provider, whatever it is. */
+/** The interface of every provider to the tests. */
 interface Face {
   readonly isSynced: () => boolean;
   /** Changes without an acknowledgement; undefined where the protocol has none. */
@@ -47,9 +47,9 @@ export class Client {
   readonly kind: ProviderKind;
   readonly doc: Y.Doc;
   readonly awareness: Awareness;
-  /** What the server said when it refused the document. */
+  /** The reason with which the server refused the document. */
   readonly denials: string[] = [];
-  /** How often a connection was opened. */
+  /** The number of opened connections. */
   opened = 0;
   readonly #face: Face;
   readonly #looks = new Set<() => void>();
@@ -80,7 +80,7 @@ export class Client {
     return this.#face.unsynced();
   }
 
-  /** In step with the server, which has all that was typed. Where the protocol acknowledges nothing, only the former. */
+  /** Settles when the client is synced and, where the protocol has acknowledgements, the server has all its edits. */
   get isSaved(): boolean {
     return this.isSynced && (this.unsynced ?? 0) === 0;
   }
@@ -89,19 +89,19 @@ export class Client {
     return this.#face.scope();
   }
 
-  /** How much of what this client has made (in Yjs' clock) the server has said to be durable. Exact where it types only while it is connected. */
+  /** The Yjs clock up to which the server acknowledged this client's edits. Exact where it types only while it is connected. */
   get durableClock(): number {
     if (this.unsynced !== undefined && this.isSaved) this.#durableClock = Y.getState(this.doc.store, this.doc.clientID);
     return this.#durableClock;
   }
 
-  /** An update that came from the server: its own is sent back to it once it is durable. Hocuspocus counts instead. */
+  /** Handles an update from the server. The echo of an own update means that it is durable; Hocuspocus counts statuses instead. */
   heard(update: Uint8Array): void {
     this.#durableClock = Math.max(this.#durableClock, Y.parseUpdateMeta(update).to.get(this.doc.clientID) ?? 0);
     this.look();
   }
 
-  /** What each of the others who are here says of himself. */
+  /** The awareness states of the other clients. */
   get others(): readonly Readonly<Record<string, unknown>>[] {
     return [...this.awareness.getStates()].flatMap(([id, state]) => (id === this.doc.clientID ? [] : [state]));
   }
@@ -110,7 +110,7 @@ export class Client {
     this.text.insert(this.text.length, text);
   }
 
-  /** Looks again after everything that happens to this client. */
+  /** Waits for a condition, which is checked after every event of this client. */
   until(holds: (client: Client) => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = () => {
@@ -123,17 +123,17 @@ export class Client {
     });
   }
 
-  /** Something has happened. */
+  /** Signals an event. */
   readonly look = (): void => {
     for (const look of [...this.#looks]) look();
   };
 
-  /** Comes back after `disconnect`. */
+  /** Reconnects after `disconnect`. */
   connect(): void {
     this.#face.connect();
   }
 
-  /** Stays away. */
+  /** Disconnects without reconnecting. */
   disconnect(): void {
     this.#face.disconnect();
   }
@@ -149,7 +149,7 @@ export class Client {
   }
 }
 
-/** As in browsers, closing one that is still connecting is no exception: providers do so when they are destroyed, and listen no more. */
+/** As in browsers, closing a connecting socket does not throw; providers do so when they are destroyed, and have no listener then. */
 class ForgivingWebSocket extends WebSocket {
   constructor(url: string | URL, protocols?: string | string[]) {
     super(url, protocols);
@@ -170,7 +170,7 @@ export interface Connection {
 }
 
 export function openConnection(kind: HocuspocusKind, { baseUrl, artifactId }: Pick<Where, 'baseUrl' | 'artifactId'>): Connection {
-  // A server that restarts is found again soon: the tests wait for that in real time.
+  // Short reconnect delays, because the tests wait for a restarted server in real time.
   const settings = {
     url: `${baseUrl.replace('http', 'ws')}/v1/data/${artifactId}/realtime`,
     WebSocketPolyfill: ForgivingWebSocket,
@@ -204,7 +204,7 @@ interface YProvider {
   destroy(): void;
 }
 
-/** What comes on the socket is shown to the client's `heard` too. */
+/** Passes received frames to the client's `heard` too. */
 function tapped(client: Client): new (url: string, protocols: string[]) => WebSocket {
   return class extends ForgivingWebSocket {
     constructor(url: string, protocols: string[]) {
@@ -226,7 +226,7 @@ function yWebsocket(kind: 'y-websocket 2' | 'y-websocket 3', client: Client, { b
     disableBc: true,
     maxBackoffTime: 200,
   };
-  // Both are alike but for the names of their events' types.
+  // Both differ only in the names of their event types.
   const Provider = (kind === 'y-websocket 2' ? YWebsocket2 : YWebsocket3) as unknown as new (
     url: string,
     room: string,
@@ -271,7 +271,7 @@ function hocuspocus(kind: HocuspocusKind, client: Client, joining: Joining): Fac
   const provider = providerOf(kind, socket, settings, joining.isSessionAware ?? false);
   provider.on('unsyncedChanges', client.look);
   provider.on('close', client.look);
-  // Not the provider's own event, which version 2 has twice.
+  // The provider's own event is not used, because version 2 fires it twice.
   socket.on('open', () => {
     client.opened += 1;
     client.look();

@@ -1,4 +1,4 @@
-/** A WebSocket that speaks no protocol of its own: a test sends bytes and sees what comes. */
+/** A plain WebSocket: the test sends bytes and reads the received frames. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
@@ -27,8 +27,8 @@ export class RawPeer {
   }
 
   /** Rejects with "Unexpected server response: 401" where the upgrade is refused. */
-  static async open(url: string): Promise<RawPeer> {
-    const socket = new WebSocket(url);
+  static async open(url: string, options: { readonly localAddress?: string } = {}): Promise<RawPeer> {
+    const socket = new WebSocket(url, options);
     const peer = new RawPeer(socket);
     await once(socket, 'open');
     return peer;

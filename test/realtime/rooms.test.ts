@@ -1,22 +1,23 @@
-/** Rooms over links that a test holds in its hands: what is sent to whom, and what a slow one gets once it has drained. */
+/** Rooms over fake links: the frames that each member gets, and those of a slow member once it has drained. */
 import { request } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import * as Y from 'yjs';
-import type { ArtifactActor } from '../../actors/artifact-actor.ts';
-import { type DocumentHost, LiveDocument } from '../../actors/live-document.ts';
-import { Failure } from '../../protocol/errors.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
+import { ConflictBudget } from '../../actors/documents/conflict-scan.ts';
+import { type DocumentHost, LiveDocument } from '../../actors/documents/live-document.ts';
+import type { ArtifactActor } from '../../actors/runtime/artifact-actor.ts';
+import { Failure } from '../../protocol/core/errors.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 import type { Link, SendOutcome } from '../../src/edge/socket.ts';
 import type { RoomMember, Seat } from '../../src/realtime/room-types.ts';
 import { RoomDirectory } from '../../src/realtime/rooms.ts';
 import { readAwareness, readMessage, writeAwareness } from '../../src/realtime/wire.ts';
 import { startTestEasel } from '../support/easel.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
-import { stage } from './stage.ts';
+import { stage } from './realtime-stage.ts';
 
 const ARTIFACT = `art_${'a'.repeat(24)}` as ArtifactId;
 
-/** Topics as uWebSockets has them, without the network. */
+/** Topics as in uWebSockets, without the network. */
 class Wires {
   readonly links = new Set<FakeLink>();
 }
@@ -83,6 +84,7 @@ function world() {
   const wires = new Wires();
   const host: DocumentHost = {
     isOver: false,
+    conflicts: new ConflictBudget(() => clock.monotonicMs()),
     storedBytes: () => 0,
     admit: () => undefined,
     record: () => undefined,
@@ -96,7 +98,11 @@ function world() {
     if (failing) return Promise.reject(new Failure('UNAVAILABLE'));
     return turn(actor);
   };
-  const rooms = new RoomDirectory({ runtime: { ask: ask as never, askPatiently: ask as never }, clock });
+  const rooms = new RoomDirectory({
+    runtime: { ask: ask as never, askPatiently: ask as never },
+    clock,
+    refusals: { refused: () => undefined },
+  });
   const member = (link: FakeLink, id: string, address?: string): RoomMember => ({
     link,
     address,
@@ -121,14 +127,14 @@ function world() {
   };
 }
 
-/** Writes into a document of its own, and hands over what it made. */
+/** Writes into a document of its own and returns the update. */
 function typist(seat: Seat) {
   const doc = new Y.Doc();
   doc.on('update', (update: Uint8Array) => void seat.apply(update));
   return (text: string) => doc.getText('text').insert(doc.getText('text').length, text);
 }
 
-/** In which edits go out together. */
+/** The gap within which edits are published together. */
 const GAP_MS = 10;
 
 const textOf = (link: FakeLink) => link.doc.getText('text').toString();
@@ -142,7 +148,7 @@ test('what one changes reaches the others once, under the address of each', asyn
   expect(live.read((doc) => doc.getText('text').toString())).toBe('hello');
 });
 
-test('what follows within a moment goes out together, whoever made it; a cursor never before the letter that it stands behind', async () => {
+test('edits within the gap are published together, whoever made them; a cursor never before the character it refers to', async () => {
   const { join, clock } = world();
   const [one, two, reader] = [await join('a'), await join('b'), await join('c')];
   const [typeOne, typeTwo] = [typist(one.seat), typist(two.seat)];
@@ -183,7 +189,7 @@ describe('a slow member', () => {
     const { join, clock } = world();
     const [writer, slow] = [await join('a'), await join('b')];
     const type = typist(writer.seat);
-    slow.seat.sendStep2(Uint8Array.of(0));
+    slow.seat.requested({ stateVector: Uint8Array.of(0) });
     type('1');
     slow.link.kinds();
     slow.link.bufferedBytes = 1;
@@ -200,11 +206,11 @@ describe('a slow member', () => {
     expect([slow.link.kinds(), textOf(slow.link)]).toEqual([['update'], '12345']);
   });
 
-  test('that was whole for two beats is not sent what it has had since long', async () => {
+  test('that was up to date for two beats gets only the recent difference', async () => {
     const { join, clock } = world();
     const [writer, slow] = [await join('a'), await join('b')];
     const type = typist(writer.seat);
-    slow.seat.sendStep2(Uint8Array.of(0));
+    slow.seat.requested({ stateVector: Uint8Array.of(0) });
     type('x'.repeat(10_000));
     for (let beat = 0; beat < 3; beat += 1) clock.advance(10_000);
     type('y');
@@ -219,7 +225,7 @@ describe('a slow member', () => {
     expect(textOf(slow.link).endsWith('xyz')).toBe(true);
   });
 
-  test('that has never said what it has gets everything, however long it was here', async () => {
+  test('that never sent its state vector gets the whole document, however long it was connected', async () => {
     const { join, clock } = world();
     const [writer, slow] = [await join('a'), await join('b')];
     const type = typist(writer.seat);
@@ -231,7 +237,7 @@ describe('a slow member', () => {
     expect(textOf(slow.link)).toBe('early');
   });
 
-  test('that asks while it is behind is answered when it has drained, from what it says that it has', async () => {
+  test('that sends Step1 while it is behind is answered after it has drained, from its own state vector', async () => {
     const { join } = world();
     const [writer, slow] = [await join('a'), await join('b')];
     const type = typist(writer.seat);
@@ -239,14 +245,14 @@ describe('a slow member', () => {
     const vector = slow.link.doc;
     slow.link.bufferedBytes = 1;
     type(' and new');
-    slow.seat.sendStep2(Y.encodeStateVector(vector));
+    slow.seat.requested({ stateVector: Y.encodeStateVector(vector) });
     slow.link.kinds();
     slow.link.bufferedBytes = 0;
     slow.seat.drained();
     expect([slow.link.kinds(), textOf(slow.link)]).toEqual([['step2'], 'known and new']);
   });
 
-  test('is told of who is here when it has drained', async () => {
+  test('gets the awareness states when it has drained', async () => {
     const { join } = world();
     const [talker, slow] = [await join('a'), await join('b')];
     slow.link.bufferedBytes = 1;
@@ -257,7 +263,7 @@ describe('a slow member', () => {
   });
 });
 
-test('in a crowd what people say of themselves is told together, and nothing of it is lost', async () => {
+test('in a crowd awareness changes are gathered, and none is lost', async () => {
   const { join, clock } = world();
   const people = await Promise.all(Array.from({ length: 50 }, (_, at) => join(`p${at}`)));
   for (let clockOf = 1; clockOf <= 3; clockOf += 1) {
@@ -277,7 +283,7 @@ test('in a crowd what people say of themselves is told together, and nothing of 
   expect([...known.values()]).toEqual(Array.from({ length: 50 }, () => 3));
 });
 
-test('the last who leaves takes the room along; a document that is over sends everybody away, and never within a call of theirs', async () => {
+test('the room closes with its last member; a document that ends closes all members, never within a call of their own', async () => {
   const { join, rooms, live } = world();
   const [one, two] = [await join('a'), await join('b')];
   expect([rooms.size, live.isHeard]).toEqual([1, true]);
@@ -303,7 +309,7 @@ test('10 000 failed loads leave no room behind (anchors 8)', async () => {
   expect(rooms.size).toBe(1);
 });
 
-test('while the store fails whoever comes is refused before the upgrade, 2 000 times, and then let in (anchors 3, 8)', async () => {
+test('while the store fails 2 000 clients are refused before the upgrade, and then admitted (anchors 3, 8)', async () => {
   const easel = await startTestEasel();
   onTestFinished(() => easel.close());
   const { artifactId, owner } = await stage(easel);

@@ -1,8 +1,8 @@
-/** People who type into documents of a running service, and remember exactly what it has said to be durable. */
-import type { Random } from '../sim/random.ts';
+/** Clients that type into documents of a running service and record exactly what it acknowledged as durable. */
+import type { Random } from '../support/random.ts';
 import { type Client, join, PROVIDER_KINDS, type Where } from './providers.ts';
 
-/** Every piece of text is unlike any other, and has this form. */
+/** Every piece of text is unique and has this form. */
 const PIECE = /\[\d{4}-\d{5}\]/g;
 const PIECE_CHARS = '[0001-00001]'.length;
 const BURST_MAX = 3;
@@ -31,7 +31,7 @@ export class Typist {
     return this.typed.slice(0, Math.floor(this.client.durableClock / PIECE_CHARS));
   }
 
-  /** Types a few pieces somewhere in the text, waits until they are durable, and goes on, until `signal` and then something happens to it. */
+  /** Types a few pieces at a random place, waits until they are durable, and repeats until `signal`. */
   async run(random: Random, signal: AbortSignal, acknowledged: (pieces: number) => void): Promise<void> {
     await this.client.until(({ isSaved }) => isSaved || signal.aborted);
     while (!signal.aborted) {
@@ -58,7 +58,7 @@ export interface Place {
   readonly document: string;
 }
 
-/** Typists at several documents: each of them has one of every kind of provider. */
+/** Typists at several documents, one of every kind of provider at each. */
 export class Typists {
   #all: Typist[];
   readonly #places: readonly Place[];
@@ -68,7 +68,7 @@ export class Typists {
   #running: readonly Promise<void>[] = [];
   #goneTyped = 0;
   #goneAcknowledged = 0;
-  /** Pieces of all of them, those who have left too. */
+  /** The pieces of all typists, including those who left. */
   typed = 0;
   acknowledged = 0;
 
@@ -83,7 +83,7 @@ export class Typists {
     return this.#all.length;
   }
 
-  /** All type until so many pieces are acknowledged; then `crash` is called, and all stay away. */
+  /** All type until so many pieces are acknowledged; then `crash` runs, and all stay disconnected. */
   async typeUntil(pieces: number, crash: () => Promise<unknown>): Promise<void> {
     const stopped = new AbortController();
     let left = pieces;
@@ -103,8 +103,8 @@ export class Typists {
   }
 
   /**
-   * What the service has now, compared with what it has said to be durable, as somebody sees it who comes for the first time. Then some
-   * typists leave for good, the others come back, and everybody must have the same. Empty where nothing is wrong.
+   * Compares the documents that a new client loads with the acknowledged pieces. Then some typists leave for good, the others reconnect, and
+   * all copies must be equal. Returns the problems found.
    */
   async findFaults(): Promise<readonly string[]> {
     const faults: string[] = [];
@@ -132,11 +132,11 @@ export class Typists {
         .flatMap((piece) => (stored.includes(piece) ? [] : [`${place.document}: ${piece} is lost`])),
     ];
     const staying = here.filter((typist) => !this.#random.chance(0.25) || !this.#replace(typist, place));
-    // What was told to others before it was durable comes back with them, whoever typed it.
+    // Edits that others received before they were durable return with those clients, whoever typed them.
     const expected = new Set([stored, ...staying.map(({ client }) => client.text.toString())].flatMap(piecesOf));
     for (const { client } of staying) client.connect();
     const clients = [probe, ...staying.map(({ client }) => client)];
-    // More than that may come: a provider of Hocuspocus 3 that has been closed while it waited to try again does so once more.
+    // There may be more connections: a provider of Hocuspocus 3 that is closed while it waits to reconnect does so once more.
     const haveSame = () => {
       const whole = probe.text.toString();
       return whole.length >= expected.size * PIECE_CHARS && clients.every(({ text }) => text.toString() === whole);

@@ -44,6 +44,19 @@ describe('the vectors of wire.md', () => {
   });
 });
 
+it('[large] an update is framed once for all who are sent it one after the other, and apart for each address and each update', () => {
+  const [update, other] = [new Uint8Array(100_000).fill(1), new Uint8Array(100_000).fill(2)];
+  const frame = frameSyncStep2(update);
+  expect(frameSyncStep2(update)).toBe(frame);
+  for (const address of ['d', undefined]) {
+    for (const body of [update, other]) {
+      const again = frameSyncStep2(body, address);
+      expect(hex(again) === hex(frameSyncStep2(body.slice(), address))).toBe(true);
+      expect(again.at(-1)).toBe(body[0]);
+    }
+  }
+});
+
 describe('what is written is what the reference library writes', () => {
   it('sync frames, with long bodies and long addresses', () => {
     fc.assert(
@@ -114,7 +127,7 @@ describe('what clients write is read', () => {
     });
   });
 
-  it('the awareness of y-protocols, those who have left too', () => {
+  it('the awareness of y-protocols, including clients that left', () => {
     const awareness = new awarenessProtocol.Awareness(text);
     awareness.setLocalState({ name: 'Ada' });
     const here = awarenessProtocol.encodeAwarenessUpdate(awareness, [text.clientID]);
@@ -187,7 +200,7 @@ describe('malformed frames are told, never thrown', () => {
     const kinds = ['step1', 'step2', 'update', 'awareness', 'queryAwareness', 'token', 'stateless', 'close', 'unexpected', 'malformed'];
     const frames = fc.oneof(
       fc.uint8Array({ maxLength: 60 }),
-      // Near the truth: right types, wrong lengths.
+      // Nearly valid frames: right types, wrong lengths.
       fc
         .tuple(fc.constantFrom(0, 1, 2, 5), fc.nat({ max: 3 }), fc.nat({ max: 255 }), fc.uint8Array({ maxLength: 40 }))
         .map(([type, step, length, rest]) => Uint8Array.of(type, step, length, ...rest)),

@@ -1,10 +1,10 @@
-/** Protocol A of wire.md, frame by frame and with the stock provider: who may, what is durable, what is refused for good. */
+/** Protocol A of wire.md, frame by frame and with the stock provider: access, durability, final refusals. */
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import * as Y from 'yjs';
-import { CLOSE } from '../../protocol/close-codes.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
-import { LIMITS } from '../../protocol/limits.ts';
+import { CLOSE } from '../../protocol/core/close-codes.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
 import {
   frameAwareness,
   frameDenied,
@@ -20,7 +20,7 @@ import {
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
 import { type Client, type Joining, join } from './providers.ts';
 import { RawPeer } from './raw-peer.ts';
-import { change, collaborator, type Stage, stage } from './stage.ts';
+import { change, collaborator, type Stage, stage } from './realtime-stage.ts';
 
 const EMPTY_VECTOR = Uint8Array.of(0);
 const hex = (frame: Uint8Array) => Buffer.from(frame).toString('hex');
@@ -44,7 +44,7 @@ function url(document: string, token: string | undefined = set.owner.token, arti
   return `${easel.baseUrl.replace('http', 'ws')}/v1/data/${artifactId}/realtime/${document}${token === undefined ? '' : `?token=${token}`}`;
 }
 
-/** Connected, and past the Step1 of the server. */
+/** A connected peer that has read the server's Step1. */
 async function connect(document: string, token?: string): Promise<RawPeer> {
   const peer = await RawPeer.open(url(document, token));
   open.push(peer);
@@ -58,7 +58,7 @@ function client(document: string, joining: Partial<Joining> = {}): Client {
   return made;
 }
 
-/** One more update of the same author each time. */
+/** Each call returns the next update of the same author. */
 function author(): (text: string) => Uint8Array {
   const doc = new Y.Doc();
   let update = new Uint8Array();
@@ -71,14 +71,14 @@ function author(): (text: string) => Uint8Array {
   };
 }
 
-/** Somebody else on the artifact, which is known at once. */
+/** Adds a collaborator to the artifact and drops its cache entry. */
 async function another(role: 'editor' | 'viewer') {
   const user = await collaborator(easel, set, role);
   await change(easel, set, { name: `with ${user.userId}` });
   return user;
 }
 
-/** What is stored of a document. */
+/** The stored state of a document. */
 async function stored(document: string): Promise<string> {
   const peer = await RawPeer.open(url(document));
   open.push(peer);
@@ -90,7 +90,7 @@ async function stored(document: string): Promise<string> {
   return doc.getText('text').toString();
 }
 
-/** Frames up to the first of this beginning. */
+/** Reads frames up to the first with this prefix. */
 async function until(peer: RawPeer, beginning: string): Promise<string> {
   for (;;) {
     const frame = await peer.next();
@@ -99,7 +99,7 @@ async function until(peer: RawPeer, beginning: string): Promise<string> {
 }
 
 describe('the handshake', () => {
-  test('the server says Step1, answers Step1 with Step2, and asks nothing of awareness where nobody is', async () => {
+  test('the server sends Step1, answers Step1 with Step2, and sends no awareness where nobody is present', async () => {
     const peer = await RawPeer.open(url('handshake'));
     open.push(peer);
     peer.send(frameSyncStep1(EMPTY_VECTOR), frameQueryAwareness(), frameSyncStep1(EMPTY_VECTOR));
@@ -116,7 +116,7 @@ describe('the handshake', () => {
     expect(await stored('early')).toBe('early');
   });
 
-  test('who is here already is told on open', async () => {
+  test('the present clients are sent on open', async () => {
     const first = client('present');
     first.awareness.setLocalState({ cursor: 3 });
     await first.until(({ isSynced }) => isSynced);
@@ -130,7 +130,7 @@ describe('the handshake', () => {
 });
 
 describe('what is durable', () => {
-  test('an update comes back to its sender after the commit and not before; to others at once', async () => {
+  test('an update is echoed to its sender only after the commit, and published to others at once', async () => {
     const [writer, reader] = [await connect('durable'), await connect('durable')];
     const write = author();
     const first = write('a');
@@ -153,7 +153,7 @@ describe('what is durable', () => {
     const second = write('b');
     writer.send(frameSyncUpdate(second), frameQueryAwareness());
     expect(await reader.next()).toBe(hex(frameSyncUpdate(second)));
-    // Whatever the server has to say to the writer by now, the acknowledgement is not among it.
+    // The frames that the writer has so far do not include the acknowledgement.
     writer.send(frameSyncStep1(EMPTY_VECTOR));
     expect((await writer.next()).startsWith('0001')).toBe(true);
     release();
@@ -175,7 +175,7 @@ describe('what is durable', () => {
     await Promise.all([late, reader].map((one) => one.until(({ text }) => text.toString() === 'kept!')));
   });
 
-  test('whoever is connected when the artifact leaves memory is told to come back', async () => {
+  test('connections are closed with a reconnect code when the artifact leaves memory', async () => {
     const peer = await connect('moved');
     await easel.runtime.discard(set.artifactId as ArtifactId);
     expect((await peer.closed).code).toBe(CLOSE.moved);
@@ -238,9 +238,9 @@ describe('who may', () => {
         if (role === null) await tx`delete from collaborator where artifact_id = ${own.artifactId}`;
         else await tx`update collaborator set role = ${role} where artifact_id = ${own.artifactId}`;
       });
-      // Any change of the artifact tells of its collaborators too.
+      // Any change of the artifact also refreshes its collaborators.
       await change(easel, own, { name: `now ${role}` });
-      // Decided by what the sockets were told before.
+      // The earlier notices to the sockets decide.
       await easel.fetch(`/v1/artifacts/${own.artifactId}`, { token: editor.token });
     };
     const write = author();
@@ -257,7 +257,7 @@ describe('who may', () => {
   });
 });
 
-describe('what is refused is refused for good, without a loop (anchors 7)', () => {
+describe('refusals are final and cause no reconnect loop (anchors 7)', () => {
   test('an update that is too large: said once, its sender stays and hears the others', async () => {
     const [large, other] = [await connect('oversize'), await connect('oversize')];
     const doc = new Y.Doc();
@@ -296,7 +296,7 @@ describe('what is refused is refused for good, without a loop (anchors 7)', () =
     expect([denied, step2]).toEqual([hex(frameDenied('This protocol has binary frames only.')), STEP_2_OF_NOTHING]);
   });
 
-  test('no frame, however broken, harms anybody else', async () => {
+  test('no malformed frame affects other clients', async () => {
     const other = client('fuzzed');
     await other.until(({ isSynced }) => isSynced);
     other.type('whole');
@@ -331,7 +331,7 @@ describe('who is here', () => {
   const said = (clientId: number, clock: number, state: unknown) =>
     frameAwareness(writeAwareness([{ clientId, clock, json: JSON.stringify(state) }]));
 
-  test('who it is is stamped by the server; a claim to be another is overwritten, and nobody speaks for another', async () => {
+  test('the server stamps the identity; a false one is overwritten, and no client sets the state of another', async () => {
     const viewer = await another('viewer');
     await easel.fetch('/v1/auth/profile', {
       method: 'PATCH',
@@ -359,7 +359,7 @@ describe('who is here', () => {
     expect(owner.awareness.getLocalState()).toEqual({ cursor: 9 });
   });
 
-  test('whoever disconnects is gone for the others; a superseded socket that closes late takes nothing away (anchors 8)', async () => {
+  test('a client that disconnects leaves for the others; a superseded socket that closes late removes nothing (anchors 8)', async () => {
     const watcher = client('superseded');
     await watcher.until(({ isSynced }) => isSynced);
     const [old, fresh] = [await connect('superseded'), await connect('superseded')];
@@ -376,7 +376,7 @@ describe('who is here', () => {
     await watcher.until(({ others }) => others.length === 0);
   });
 
-  test('whoever is silent for 30 s is gone; a quiet connection is kept alive', async () => {
+  test('a client is removed after 30 s of silence; an idle connection is kept alive', async () => {
     const peer = await connect('quiet');
     peer.send(said(6, 1, { here: true }));
     expect((await peer.next()).startsWith('01')).toBe(true);

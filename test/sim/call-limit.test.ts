@@ -1,8 +1,8 @@
 /** The data limit while actors sleep, load again, fail and are discarded. SIM_SEED=n runs that seed alone, SIM_SEEDS=n that many. Source: spec.md "Limits". */
 import { describe, expect, it } from 'vitest';
-import type { Spent } from '../../actors/limits-part.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
-import { LIMITS } from '../../protocol/limits.ts';
+import type { Spent } from '../../actors/runtime/limits-part.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
 import { type Attempt, LimitedWorld } from './limited-world.ts';
 
 const FIRST_SEED = Number(process.env.SIM_SEED ?? 1);
@@ -11,7 +11,7 @@ const FAULTS = 0.15;
 const WINDOW_MS = 60_000;
 const CALLS_MAX = LIMITS.dataPerMinute;
 
-/** What a list of every accepted call says: slow and plain. */
+/** The limit computed from a list of every accepted call: the slow and obvious model. */
 class PlainWindow {
   #accepted: number[] = [];
 
@@ -28,11 +28,12 @@ class PlainWindow {
       remaining: CALLS_MAX - inWindow.length,
       resetS: inWindow.length === 0 ? 0 : leavesInS(inWindow[0]),
       retryAfterS: accepted ? 0 : calls > CALLS_MAX ? WINDOW_MS / 1000 : leavesInS(inWindow[tooMany - 1]),
+      atMs: nowMs,
     };
   }
 }
 
-/** Everything in which the attempts differ from the limit, in words; empty when it was kept exactly. */
+/** Descriptions of the attempts that differ from the model; empty when the limit was kept exactly. */
 function brokenLimit(attempts: readonly Attempt[]): string[] {
   const broken: string[] = [];
   const windows = new Map<ArtifactId, PlainWindow>();
@@ -47,7 +48,7 @@ function brokenLimit(attempts: readonly Attempt[]): string[] {
   return [...broken, ...fullSpans(attempts)];
 }
 
-/** Spans of a minute, both ends counted, in which more was accepted than may be: of the attempts alone, whatever a window is. */
+/** Spans of a minute, both ends included, that hold more accepted calls than the limit. Computed from the attempts, without a notion of windows. */
 function fullSpans(attempts: readonly Attempt[]): string[] {
   const broken: string[] = [];
   for (const id of new Set(attempts.map(({ artifactId }) => artifactId))) {
@@ -62,7 +63,7 @@ function fullSpans(attempts: readonly Attempt[]): string[] {
   return broken;
 }
 
-/** A few minutes of callers who do as they like. */
+/** A few minutes of random calls. */
 async function live(seed: number): Promise<LimitedWorld> {
   const world = new LimitedWorld(seed, seed % 4 === 0 ? 0 : FAULTS);
   const { random } = world;
@@ -74,7 +75,7 @@ async function live(seed: number): Promise<LimitedWorld> {
     for (let call = 0; call < calls; call += 1) {
       world.call(id, random.chance(0.02) ? random.pick([2, 50, 999, 1001]) : 1);
       if (random.chance(0.02)) world.disturb(id);
-      // Most of the time passes in steps: many calls share a millisecond.
+      // Time passes in steps, so that many calls share a millisecond.
       if (gapMs > 0 && call % 10 === 0) await world.pass(10 * gapMs);
     }
     await world.pass(random.pick([0, 500, 7000, 30_000, 59_999, 60_000, 60_001, 90_000]));
@@ -83,10 +84,8 @@ async function live(seed: number): Promise<LimitedWorld> {
   return world;
 }
 
-describe('the data limit in a simulated minute after the other', () => {
-  it(`[exact] holds for ${SEEDS} seeds from ${FIRST_SEED}: no minute has more than the limit, nobody is refused before`, {
-    timeout: 120_000,
-  }, async () => {
+describe('the data limit over simulated minutes', () => {
+  it(`[exact] holds for ${SEEDS} seeds from ${FIRST_SEED}: no minute has more calls than the limit, and none is refused below it`, async () => {
     const sums = { accepted: 0, refused: 0, loads: 0, failedCommits: 0 };
     for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed += 1) {
       const world = await live(seed).catch((error) => {
@@ -98,12 +97,12 @@ describe('the data limit in a simulated minute after the other', () => {
       sums.loads += world.loads;
       sums.failedCommits += world.failedCommits;
     }
-    // It is worth something only if all of it happens.
+    // The simulation proves something only if all of this happens.
     if (SEEDS < 20) return;
     for (const [name, count] of Object.entries(sums)) expect(count, name).toBeGreaterThan(SEEDS * 5);
   });
 
-  it('[steady] 16.6 calls a second are never refused, whatever becomes of the actor', async () => {
+  it('[steady] 16.6 calls a second are never refused, also when the actor leaves memory', async () => {
     const world = new LimitedWorld(FIRST_SEED, FAULTS);
     const [id] = world.artifacts;
     if (id === undefined) throw new Error('no artifacts');
@@ -121,7 +120,7 @@ describe('the data limit in a simulated minute after the other', () => {
     await world.end();
   });
 
-  it('[burst] after idling it is honoured once, and what is refused meanwhile costs nothing', async () => {
+  it('[burst] is accepted in full after idling, and refused calls cost nothing', async () => {
     const world = new LimitedWorld(FIRST_SEED, FAULTS);
     const [id] = world.artifacts;
     if (id === undefined) throw new Error('no artifacts');
@@ -134,12 +133,12 @@ describe('the data limit in a simulated minute after the other', () => {
       return accepted;
     };
     for (let round = 0; round < 3; round += 1) {
-      // Long enough for everything of the artifact to leave memory.
+      // Long enough for the actor to leave memory.
       await world.pass(5 * WINDOW_MS);
       expect(world.runtime.stats().actors).toBe(0);
       const startMs = world.clock.monotonicMs();
       expect(burst(CALLS_MAX + 500)).toBe(CALLS_MAX);
-      // To forget the actor does not give its callers a new minute, and to be refused does not cost them one.
+      // Unloading the actor starts no new window, and a refused call does not extend the window.
       while (world.clock.monotonicMs() - startMs < WINDOW_MS - 1000) {
         world.discard(id);
         expect(burst(10)).toBe(0);
@@ -154,7 +153,7 @@ describe('the data limit in a simulated minute after the other', () => {
     await world.end();
   });
 
-  it('[test of the test] a second window, as after a window that was forgotten too early, is caught', async () => {
+  it('[test of the test] a second window, as after forgetting the first too early, is caught', async () => {
     const world = await live(FIRST_SEED);
     const forgetful = new Map<ArtifactId, PlainWindow>();
     const attempts = world.attempts.map((attempt, at) => {

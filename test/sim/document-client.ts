@@ -1,16 +1,16 @@
-/** One who edits a document: over a connection that breaks, from a page that is sometimes closed and opened anew. */
+/** Edits a document over a connection that breaks, from a page that is sometimes closed and opened again. */
 import * as Y from 'yjs';
-import type { LiveDocument } from '../../actors/live-document.ts';
-import type { ActorRuntime } from '../../actors/runtime.ts';
-import { Failure } from '../../protocol/errors.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
-import type { Random } from './random.ts';
+import type { LiveDocument } from '../../actors/documents/live-document.ts';
+import type { ActorRuntime } from '../../actors/runtime/runtime.ts';
+import { Failure } from '../../protocol/core/errors.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
+import type { Random } from '../support/random.ts';
 
-/** What everybody was promised: words that are saved, and words whose deletion is. */
+/** What the server has acknowledged: saved words, and saved deletions. */
 export class Promised {
   readonly written = new Set<string>();
   readonly deleted = new Set<string>();
-  /** Deletions that were begun, whatever became of them. */
+  /** Deletions that were started, with any outcome. */
   readonly doomed = new Set<string>();
 }
 
@@ -32,7 +32,7 @@ export class DocumentClient {
   readonly #promised: Promised;
   readonly #nextWord: () => string;
   #doc = new Y.Doc();
-  /** By this copy of the document and not promised yet: what the next synchronisation promises all at once. */
+  /** Edits of this copy that are not acknowledged yet; the next synchronisation acknowledges all of them. */
   #open: { written: string[]; deleted: string[] } = { written: [], deleted: [] };
   #session: Session | undefined;
 
@@ -53,7 +53,7 @@ export class DocumentClient {
     return this.#session !== undefined;
   }
 
-  /** Both sides send each other what they lack. False where the server refused. */
+  /** Exchanges what either side lacks. False when the server refused. */
   async connect(runtime: ActorRuntime): Promise<boolean> {
     this.disconnect();
     try {
@@ -78,7 +78,7 @@ export class DocumentClient {
     this.#session = undefined;
   }
 
-  /** The page is closed and opened anew: whatever was not saved is gone. */
+  /** Closes the page and opens it again; unsaved edits are lost. */
   forget(): void {
     this.disconnect();
     this.#doc = new Y.Doc();
@@ -133,7 +133,7 @@ export class DocumentClient {
       for (const word of words.deleted) this.#promised.deleted.add(word);
       return true;
     } catch (error) {
-      // Still in the copy: it is sent again when both sides compare what they have.
+      // The edit stays in the copy, and the next synchronisation sends it again.
       if (this.#doc === doc) this.#keep(words);
       this.#break(error);
       return false;

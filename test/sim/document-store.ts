@@ -1,13 +1,13 @@
-/** A MemoryStore that compacts documents, as the real one does beside its actors. */
-import type { Compacted, DocumentUpkeep, StoredDocumentContent } from '../../actors/ports.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
+/** A MemoryStore that compacts documents, as the real store does while actors run. */
+import type { Compacted, DocumentUpkeep, StoredDocumentContent } from '../../actors/documents/changes.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 import { mergeState } from '../../src/storage/document-merge.ts';
-import { framed } from '../../src/storage/journal-documents.ts';
+import { framed } from '../../src/storage/live/documents.ts';
 import { MemoryStore } from './memory-store.ts';
 
 interface Snapshot {
   readonly state: Uint8Array;
-  /** Of the log's updates of this document since its last drop, how many are in it. */
+  /** How many of the document's logged updates since its last drop the snapshot contains. */
   readonly updates: number;
   readonly firstSeq: number;
 }
@@ -36,7 +36,7 @@ export class DocumentStore extends MemoryStore {
     return { snapshotBytes: state.byteLength, updates: updates.length, updateBytes, freedBytes };
   }
 
-  /** The text of what is stored now, whoever owns it. */
+  /** The stored text, independent of the owner. */
   async stored(id: ArtifactId, name: string): Promise<StoredDocumentContent> {
     const content = await this.readDocument(id, this.of(id).epoch, name);
     if (content === null) throw new Error('nobody owns what is there');
@@ -51,7 +51,7 @@ export class DocumentStore extends MemoryStore {
 
   #snapshotOf(id: ArtifactId, name: string): Snapshot | undefined {
     const snapshot = this.#snapshots.get(`${id}/${name}`);
-    // Of another document, which was dropped.
+    // This snapshot belongs to a dropped document of the same name.
     return snapshot?.firstSeq === this.#firstSeq(id, name) ? snapshot : undefined;
   }
 
@@ -62,7 +62,7 @@ export class DocumentStore extends MemoryStore {
   }
 }
 
-/** Takes a while and sometimes fails. */
+/** Compactions that take time and sometimes fail. */
 export function slowUpkeep(store: DocumentStore, pass: () => Promise<void>, fails: () => boolean): DocumentUpkeep {
   return {
     compact: async (id, name) => {

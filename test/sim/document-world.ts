@@ -1,14 +1,15 @@
-/** A world of one seed in which people edit documents while everything goes wrong. */
+/** A world of one seed in which clients edit documents while faults are injected. */
 import * as Y from 'yjs';
-import type { DocumentUpkeep, Placement } from '../../actors/ports.ts';
-import { ActorRuntime } from '../../actors/runtime.ts';
-import { type ArtifactId, newId } from '../../protocol/ids.ts';
+import type { DocumentUpkeep } from '../../actors/documents/changes.ts';
+import type { Placement } from '../../actors/runtime/ports.ts';
+import { ActorRuntime } from '../../actors/runtime/runtime.ts';
+import { type ArtifactId, newId } from '../../protocol/core/ids.ts';
+import { Random } from '../support/random.ts';
+import { SteppedClock } from '../support/stepped-clock.ts';
 import { DocumentClient, Promised } from './document-client.ts';
 import { DocumentStore, slowUpkeep } from './document-store.ts';
 import { FaultyStore } from './faulty-store.ts';
-import { Random } from './random.ts';
-import { SteppedClock } from './stepped-clock.ts';
-import { SILENT, UNMETERED } from './world.ts';
+import { COMMIT_PART, SILENT, UNMETERED } from './world.ts';
 
 const NODES = 2;
 const NAMES = ['notes', 'board'];
@@ -57,12 +58,12 @@ export class DocumentWorld {
     });
   }
 
-  /** Lets everybody edit; then looks at what is stored; then all come together once more, without faults. */
+  /** Lets all clients edit, checks what is stored, and then synchronises everybody without faults. */
   async run(): Promise<void> {
     await this.#until(Promise.all(this.#clients.map(([, client]) => this.#live(client))));
     this.#faulty.faults = 0;
     this.#faulty.lies = false;
-    // Commits under way land or not; nothing that a client still knows may help.
+    // Commits in flight land or fail first. The check uses the store alone, without what clients still hold.
     await this.clock.advance(20_000);
     for (const name of NAMES) this.#check(name, await this.#stored(name), 'what is stored');
     await this.#until(this.#meet());
@@ -81,20 +82,20 @@ export class DocumentWorld {
       else if (dice < 0.08) client.disconnect();
       else if (dice < 0.11) client.forget();
       else if (dice < 0.12) await this.#sleep();
-      // Of another node, say.
+      // As a compaction on another node does.
       else if (dice < 0.14) await this.#upkeep.compact(this.id, this.#random.pick(NAMES));
       else if (!client.isConnected && this.#random.chance(0.5)) await client.connect(this.#ownerNode());
       else await client.edit();
     }
   }
 
-  /** Everybody leaves for so long that the documents leave memory. */
+  /** All clients leave until the documents have left memory. */
   async #sleep(): Promise<void> {
     for (const [, client] of this.#clients) client.disconnect();
     await new Promise<void>((resolve) => this.clock.after(IDLE_MS * 2, resolve));
   }
 
-  /** Twice: after the first round the server has everything, after the second everybody. */
+  /** Two rounds: after the first the server has everything, after the second every client has. */
   async #meet(): Promise<void> {
     for (let round = 0; round < 2; round += 1) {
       for (const [, client] of this.#clients) while (!(await client.connect(this.#ownerNode()))) await this.#pause();
@@ -155,11 +156,11 @@ export class DocumentWorld {
       meter: UNMETERED,
       log: SILENT,
     };
-    return new ActorRuntime({ ...ports, idleMs: IDLE_MS, memoryBytesMax: 1_000_000 });
+    return new ActorRuntime({ ...ports, idleMs: IDLE_MS, memoryBytesMax: 1_000_000, commitPart: COMMIT_PART });
   }
 
   #pause(): Promise<void> {
-    // Mostly bursts, sometimes long enough for a document and its actor to fall asleep.
+    // Mostly short pauses, sometimes long enough for a document and its actor to leave memory.
     const ms = this.#random.chance(0.1) ? this.#random.integer(2000) : this.#random.integer(6);
     return new Promise((resolve) => this.clock.after(ms, resolve));
   }
@@ -170,7 +171,7 @@ export class DocumentWorld {
       isDone = true;
     });
     done.catch(() => undefined);
-    while (!isDone) if (!(await this.clock.step()) && !isDone) throw new Error('waits for ever');
+    while (!isDone) if (!(await this.clock.step()) && !isDone) throw new Error('a client waits although no timer is left');
     return done;
   }
 }

@@ -1,22 +1,15 @@
-/** A MemoryStore whose answers take time and go wrong in every way that a database over a network can. */
-import type {
-  ArtifactBatch,
-  ArtifactImage,
-  ArtifactStore,
-  BatchOutcome,
-  HolderQuery,
-  JournalStore,
-  StoredComments,
-  StoredDocument,
-  StoredDocumentContent,
-  StoredRow,
-} from '../../actors/ports.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
-import type { MemoryStore } from './memory-store.ts';
-import type { Random } from './random.ts';
-import type { SteppedClock } from './stepped-clock.ts';
+/** A MemoryStore whose answers take time and fail in every way that a remote database can. */
 
-/** `straggler`: the caller hears of a failure first, and the commit lands (or is fenced) later. `liar`: only for the test of the tests. */
+import type { StoredComments } from '../../actors/comments/changes.ts';
+import type { StoredDocument, StoredDocumentContent } from '../../actors/documents/changes.ts';
+import type { ArtifactBatch, ArtifactImage, ArtifactStore, BatchOutcome, JournalStore } from '../../actors/runtime/store.ts';
+import type { HolderQuery, StoredRow } from '../../actors/tables/changes.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
+import type { Random } from '../support/random.ts';
+import type { SteppedClock } from '../support/stepped-clock.ts';
+import type { MemoryStore } from './memory-store.ts';
+
+/** `straggler`: the caller gets a failure first, and the commit lands (or is fenced) later. `liar`: only for the tests of the simulation itself. */
 type Fate = 'ok' | 'failed' | 'landed' | 'straggler' | 'liar';
 
 export class FaultyStore implements JournalStore, ArtifactStore {
@@ -25,7 +18,7 @@ export class FaultyStore implements JournalStore, ArtifactStore {
   readonly #random: Random;
   /** Probability of a fault in each operation. */
   faults: number;
-  /** Acknowledges what is not durable yet, and sometimes never will be. */
+  /** Acknowledges changes before they are durable, some of which never will be. */
   lies = false;
   /** A commit that fails leaves the first half of each batch behind. */
   tears = false;
@@ -90,12 +83,12 @@ export class FaultyStore implements JournalStore, ArtifactStore {
     return this.#read(() => this.#memory.readComments(id, epoch));
   }
 
-  /** As a query over the committed rows of a table. */
+  /** Stands for a query over the committed rows of a table. */
   async readMatching(id: ArtifactId, storedAs: string, matches: (row: StoredRow) => boolean): Promise<readonly StoredRow[]> {
     return this.#read(async () => this.#memory.of(id).tables.read(storedAs).filter(matches));
   }
 
-  /** What is read is of some moment on the way, and the answer may be lost. */
+  /** Reads at some moment of the call; the answer may be lost. */
   async #read<T>(read: () => Promise<T>): Promise<T> {
     await this.#pass();
     if (this.#random.chance(this.faults / 2)) throw new Error('connection refused');
@@ -111,7 +104,7 @@ export class FaultyStore implements JournalStore, ArtifactStore {
   }
 
   #delayMs(): number {
-    // Mostly quick, sometimes very slow.
+    // Most answers are quick, some very slow.
     return this.#random.chance(0.1) ? 50 + this.#random.integer(500) : this.#random.integer(8);
   }
 

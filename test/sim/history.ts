@@ -1,9 +1,9 @@
-/** What the clients of a simulation saw, and whether the guarantees held. */
-import type { Change } from '../../actors/ports.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
+/** The history that the clients of a simulation saw, and the check of the guarantees. */
+import type { Change } from '../../actors/kinds.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 import type { MemoryStore } from './memory-store.ts';
 
-/** One call: when it was made and answered, in ms and as the number of changes of its artifact that were durable then. */
+/** One call with the times of request and answer, in ms and as the number of durable changes of its artifact. */
 interface Span {
   readonly artifactId: ArtifactId;
   readonly key: string;
@@ -20,14 +20,14 @@ export type Seen =
   | { readonly kind: 'read'; readonly seq: number; readonly value: string }
   | { readonly kind: 'absent' }
   | { readonly kind: 'conflict'; readonly seq: number | undefined }
-  /** INTERNAL_ERROR: promised to have changed nothing. `value` is what it tried to write. */
+  /** INTERNAL_ERROR: nothing may have changed. `value` is what the call tried to write. */
   | { readonly kind: 'poisoned'; readonly value: string }
-  /** UNAVAILABLE or OWNER_MOVED: it may have happened or not. */
+  /** UNAVAILABLE or OWNER_MOVED: the outcome is unknown. */
   | { readonly kind: 'unknown' };
 
 export type Entry = Span & { readonly seen: Seen };
 
-/** Every guarantee that was broken, in words; empty when all held. */
+/** Descriptions of the broken guarantees; empty when all held. */
 export function brokenGuarantees(history: readonly Entry[], store: MemoryStore): string[] {
   const broken = [...store.violations];
   for (const entry of history) {
@@ -42,12 +42,13 @@ export function brokenGuarantees(history: readonly Entry[], store: MemoryStore):
       if (change.kind === 'json.delete') replayed.delete(change.key);
     });
     const stored = new Map([...artifact.keys].map(([key, { value }]) => [key, value]));
-    if (JSON.stringify([...replayed].sort()) !== JSON.stringify([...stored].sort())) broken.push(`${id}: what is stored is not its log`);
+    if (JSON.stringify([...replayed].sort()) !== JSON.stringify([...stored].sort()))
+      broken.push(`${id}: the stored state is not the state of its log`);
   }
   return broken;
 }
 
-/** A change that a call reports must be in the log, have been made while the call ran, and have been durable when it was answered. */
+/** A change that a call reports must be in the log, must have been made during the call, and must have been durable at the answer. */
 function contradiction(entry: Entry, log: readonly Change[]): string | undefined {
   const { seen, key } = entry;
   const atSomeTime = (holds: (current: Put | undefined) => boolean) => sometime(entry, (at) => holds(before(log, key, at + 1)));
@@ -82,12 +83,12 @@ function contradiction(entry: Entry, log: readonly Change[]): string | undefined
 
 function contradictionOfWrite(entry: Entry, seen: Extract<Seen, { kind: 'wrote' }>, log: readonly Change[]): string | undefined {
   if (!isDurable(entry, log, seen.seq, seen.value)) return 'an acknowledged write is lost';
-  if (seen.seq <= entry.askedAt) return 'a write took a place that was taken';
+  if (seen.seq <= entry.askedAt) return 'a write has the seq of an earlier change';
   const isAsWanted = seen.onlyIf === undefined || before(log, entry.key, seen.seq)?.seq === seen.onlyIf;
-  return isAsWanted ? undefined : 'a conditional write went over another';
+  return isAsWanted ? undefined : 'a conditional write overwrote another change';
 }
 
-/** Whether the write that a call reports was in the log when the call was answered. */
+/** Whether the write that a call reports was durable when the call was answered. */
 function isDurable(entry: Entry, log: readonly Change[], seq: number, value: string): boolean {
   const change = seq <= entry.answeredAt ? log[seq - 1] : undefined;
   return change?.kind === 'json.put' && change.key === entry.key && change.value === value;
@@ -101,7 +102,7 @@ function isSame(current: Put | undefined, seen: { readonly seq: number; readonly
   return current?.seq === seen.seq && current.value === seen.value;
 }
 
-/** Whether it holds after some number of changes between question and answer. */
+/** Whether it held at some state between request and answer. */
 function sometime(entry: Entry, holds: (changes: number) => boolean): boolean {
   for (let at = entry.askedAt; at <= entry.answeredAt; at += 1) if (holds(at)) return true;
   return false;
@@ -109,7 +110,7 @@ function sometime(entry: Entry, holds: (changes: number) => boolean): boolean {
 
 type Put = Extract<Change, { kind: 'json.put' }>;
 
-/** What the key held just before change `seq`; undefined when it did not exist. */
+/** The value of the key just before change `seq`; undefined when it did not exist. */
 function before(log: readonly Change[], key: string, seq: number): Put | undefined {
   for (let at = seq - 2; at >= 0; at -= 1) {
     const change = log[at];

@@ -1,21 +1,21 @@
-/** One node whose actors come and go, fail and load again, while callers spend the calls of their artifacts. */
-import type { Spent } from '../../actors/limits-part.ts';
-import { localPlacement } from '../../actors/placement.ts';
-import { ActorRuntime } from '../../actors/runtime.ts';
-import { Failure } from '../../protocol/errors.ts';
-import { type ArtifactId, newId } from '../../protocol/ids.ts';
+/** One node whose actors load, sleep and fail, while callers spend the data limit of their artifacts. */
+import type { Spent } from '../../actors/runtime/limits-part.ts';
+import { localPlacement } from '../../actors/runtime/placement.ts';
+import { ActorRuntime } from '../../actors/runtime/runtime.ts';
+import { Failure } from '../../protocol/core/errors.ts';
+import { type ArtifactId, newId } from '../../protocol/core/ids.ts';
+import { Random } from '../support/random.ts';
+import { SteppedClock } from '../support/stepped-clock.ts';
 import { FaultyStore } from './faulty-store.ts';
 import { MemoryStore } from './memory-store.ts';
-import { Random } from './random.ts';
-import { SteppedClock } from './stepped-clock.ts';
 import { SILENT } from './world.ts';
 
-// Actors sleep after less than a second, and cannot all be in memory at once.
+// Actors sleep after less than a second, and do not all fit into memory.
 const IDLE_MS = 400;
 const MEMORY_BYTES_MAX = 3000;
 const ARTIFACTS = 3;
 
-/** One attempt, and what came of it. */
+/** One attempt and its outcome. */
 export interface Attempt {
   readonly artifactId: ArtifactId;
   readonly atMs: number;
@@ -30,7 +30,7 @@ export class LimitedWorld {
   readonly runtime: ActorRuntime;
   readonly artifacts: readonly ArtifactId[];
   readonly attempts: Attempt[] = [];
-  /** How often an actor came into memory. */
+  /** How often an actor was loaded. */
   loads = 0;
   failedCommits = 0;
   #calls = 0;
@@ -50,9 +50,11 @@ export class LimitedWorld {
         commit: (_changes, _artifacts, _durationMs, outcome) => {
           if (outcome === 'failed') this.failedCommits += 1;
         },
+        turn: () => undefined,
         loaded: () => {
           this.loads += 1;
         },
+        writeRefused: () => undefined,
       },
       log: SILENT,
       idleMs: IDLE_MS,
@@ -64,7 +66,7 @@ export class LimitedWorld {
     return this.random.pick(this.artifacts);
   }
 
-  /** As the edge does it: spends, and only what was accepted is done. */
+  /** Calls as the edge does: spends first, and runs only accepted calls. */
   call(artifactId: ArtifactId, calls = 1): boolean {
     const spent = this.runtime.spend(artifactId, calls);
     this.attempts.push({ artifactId, atMs: this.clock.monotonicMs(), calls, spent });
@@ -76,7 +78,7 @@ export class LimitedWorld {
     this.#running.push(this.runtime.discard(artifactId));
   }
 
-  /** Something happens to the actor, or nothing. */
+  /** Sometimes disturbs the actor. */
   disturb(artifactId: ArtifactId): void {
     const dice = this.random.next();
     if (dice < 0.3) this.discard(artifactId);
@@ -88,7 +90,7 @@ export class LimitedWorld {
     await this.clock.advance(ms);
   }
 
-  /** Ends everything. What was refused has left no trace. */
+  /** Ends the world and checks that refused calls changed nothing. */
   async end(): Promise<void> {
     await this.#finish(Promise.all(this.#running));
     await this.#finish(this.runtime.stop());

@@ -1,22 +1,13 @@
-/** Journal and store in memory, as strict as the real ones: epochs are checked, and a gap in an artifact's order is an error. */
-import {
-  type ArtifactBatch,
-  type ArtifactImage,
-  type ArtifactStore,
-  type BatchOutcome,
-  type Change,
-  COLD_VALUE_BYTES,
-  type HolderQuery,
-  type JournalStore,
-  type StoredBlob,
-  type StoredComment,
-  type StoredComments,
-  type StoredDocument,
-  type StoredDocumentContent,
-  type StoredKey,
-  type StoredRow,
-} from '../../actors/ports.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
+/** Journal and store in memory, as strict as the real ones: epochs are checked, and a gap in an artifact's sequence is an error. */
+
+import type { StoredBlob } from '../../actors/blobs/changes.ts';
+import type { StoredComment, StoredComments } from '../../actors/comments/changes.ts';
+import type { StoredDocument, StoredDocumentContent } from '../../actors/documents/changes.ts';
+import { COLD_VALUE_BYTES, type StoredKey } from '../../actors/json/changes.ts';
+import type { Change } from '../../actors/kinds.ts';
+import type { ArtifactBatch, ArtifactImage, ArtifactStore, BatchOutcome, JournalStore } from '../../actors/runtime/store.ts';
+import type { HolderQuery, StoredRow } from '../../actors/tables/changes.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 import { MemoryTables } from './memory-tables.ts';
 
 export interface StoredArtifact {
@@ -31,9 +22,9 @@ export interface StoredArtifact {
 
 export class MemoryStore implements JournalStore, ArtifactStore {
   readonly artifacts = new Map<ArtifactId, StoredArtifact>();
-  /** Off only to see that the simulation notices. */
+  /** Switched off only to test that the simulation notices. */
   checksEpochs = true;
-  /** What the rules of the journal forbid and happened nevertheless. */
+  /** Violations of the journal's rules. */
   readonly violations: string[] = [];
   isPoison: (change: Change) => boolean = () => false;
 
@@ -161,7 +152,7 @@ function applyChange(artifact: StoredArtifact, change: Change, violation: (why: 
 
 type DocumentUpdate = Extract<Change, { kind: 'doc.update' }>;
 
-/** Since it was last dropped. */
+/** The document's updates since its last drop. */
 function updatesOf(log: readonly Change[], name: string): readonly DocumentUpdate[] {
   const dropped = log.findLastIndex((change) => change.kind === 'doc.drop' && change.doc === name);
   return log.slice(dropped + 1).filter((change): change is DocumentUpdate => change.kind === 'doc.update' && change.doc === name);

@@ -1,12 +1,13 @@
-/** Tables of one artifact in memory, kept as the real store keeps them: the rows of a dropped one stay until a purge takes them, some at a time. */
-import type { Change, HolderQuery, StoredRow, StoredTable } from '../../actors/ports.ts';
-import type { Indexed } from '../../actors/row-fields.ts';
+/** Tables of one artifact in memory. As in the real store, the rows of a dropped table stay until a purge removes them, some at a time. */
+import type { Change } from '../../actors/kinds.ts';
+import type { HolderQuery, StoredRow, StoredTable } from '../../actors/tables/changes.ts';
+import type { Indexed } from '../../actors/tables/row-fields.ts';
 
 type TableChange = Extract<Change, { kind: 'table.put' | 'table.drop' | 'row.put' | 'row.delete' }>;
 
 interface Rows {
   readonly rows: Map<string, StoredRow>;
-  /** What the index holds of each row. */
+  /** The index entries of each row. */
   readonly index: Map<string, Indexed>;
 }
 
@@ -16,7 +17,7 @@ export class MemoryTables {
   readonly #rows = new Map<string, Rows>();
   readonly #dropped = new Set<string>();
 
-  /** Makes a table that was there before the first change. */
+  /** Adds a table that exists before the first change. */
   add(table: StoredTable): void {
     this.#tables.set(table.name, table);
   }
@@ -29,18 +30,18 @@ export class MemoryTables {
     return this.#dropped.size > 0;
   }
 
-  /** Of the table of that name, in the order of insertion. */
+  /** The rows of the table of that name, in insertion order. */
   rowsOf(name: string): StoredRow[] {
     const table = this.#tables.get(name);
     return table === undefined ? [] : [...this.#of(table.storedAs).rows.values()];
   }
 
-  /** Of a table that may have been dropped since it was known to be stored there. */
+  /** The rows under that storage name, also when the table has been dropped since. */
   read(storedAs: string): StoredRow[] {
     return this.#dropped.has(storedAs) ? [] : [...this.#of(storedAs).rows.values()];
   }
 
-  /** Those of the rows, whether their table was dropped or not. */
+  /** The index entries of all rows, also of dropped tables. */
   readRows(storedAs: string, rowIds: readonly string[]): StoredRow[] {
     const { rows } = this.#of(storedAs);
     return rowIds.flatMap((rowId) => rows.get(rowId) ?? []);
@@ -57,7 +58,7 @@ export class MemoryTables {
     return [...rows.values()].filter(holds).slice(0, wanted.rowsMax);
   }
 
-  /** Takes away one row of a dropped table, or what is left of a table that has none. */
+  /** Removes one row of a dropped table, or the record of the drop when no row is left. */
   purgeOne(): void {
     const [storedAs] = this.#dropped;
     if (storedAs === undefined) return;

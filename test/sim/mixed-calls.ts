@@ -1,24 +1,24 @@
-/** What the clients of a simulated world do with blobs, and with several things at once: all of them change the artifact, or none does. */
-import type { ArtifactActor } from '../../actors/artifact-actor.ts';
-import { inOneTurn, Undone } from '../../actors/atomic.ts';
-import type { StoredBlob } from '../../actors/ports.ts';
-import type { ActorRuntime } from '../../actors/runtime.ts';
-import { InsertRows } from '../../actors/table-operations.ts';
-import { Failure } from '../../protocol/errors.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
-import { LIMITS } from '../../protocol/limits.ts';
+/** Calls of simulated clients to blobs, and batches of which all changes happen or none. */
+import type { StoredBlob } from '../../actors/blobs/changes.ts';
+import type { ArtifactActor } from '../../actors/runtime/artifact-actor.ts';
+import { inOneTurn, Undone } from '../../actors/runtime/atomic.ts';
+import type { ActorRuntime } from '../../actors/runtime/runtime.ts';
+import { InsertRows } from '../../actors/tables/table-operations.ts';
+import { Failure } from '../../protocol/core/errors.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
+import type { Random } from '../support/random.ts';
 import type { MemoryStore } from './memory-store.ts';
 import type { MixedEntry, MixedSeen } from './mixed-history.ts';
-import type { Random } from './random.ts';
 
 const MB = 1024 * 1024;
-/** Few of the large ones fit into an artifact. */
+/** Only a few of the largest fit into an artifact. */
 const SIZES = [1, 20 * MB, LIMITS.blobBytesMax - 1, LIMITS.blobBytesMax, LIMITS.blobBytesMax + 1];
 const BATCH_TABLE = 'b';
 const BATCH_KEYS = ['ba', 'bb'];
 const BUG = 'bug in a batch';
 
-/** Blobs that are there before the first change: in one artifact so many, and in another so large, that few more may come. */
+/** Blobs before the first change: one artifact is near the limit of their number, another near the limit of bytes. */
 export function addManyBlobs(memory: MemoryStore, [many, large]: readonly ArtifactId[]): void {
   if (many !== undefined) addBlobs(memory, many, LIMITS.blobsMax - 3, 1);
   if (large !== undefined) addBlobs(memory, large, LIMITS.blobsBytesMax / LIMITS.blobBytesMax - 1, LIMITS.blobBytesMax);
@@ -37,7 +37,7 @@ interface Deps {
   owner(id: ArtifactId): ActorRuntime;
 }
 
-/** One of the things that a batch does, and the change by which it is known; undefined for one that must be refused or only reads. */
+/** One operation of a batch, and the token of its change; undefined where it must be refused or only reads. */
 interface Step {
   readonly token: string | undefined;
   readonly turn: (actor: ArtifactActor) => unknown;
@@ -48,7 +48,7 @@ interface Step {
 export class MixedCalls {
   readonly history: MixedEntry[] = [];
   readonly #deps: Deps;
-  /** Blobs that somebody has seen, newest last. */
+  /** Blobs that a client has seen, newest last. */
   readonly #blobs = new Map<ArtifactId, string[]>();
   #values = 0;
 
@@ -92,7 +92,7 @@ export class MixedCalls {
 
   async #look(id: ArtifactId): Promise<void> {
     await this.#record(id, (runtime) =>
-      // What an upload looks at before its bytes come.
+      // An upload checks this before its bytes arrive.
       Promise.resolve(runtime.ask(id, ({ blobs: { count, usedBytes } }) => ({ kind: 'used', count, usedBytes }) as const)),
     );
   }
@@ -128,7 +128,7 @@ export class MixedCalls {
       const prepare = (actor: ArtifactActor) => insert.prepare(actor);
       return { token, turn: (actor) => insert.run(actor), prepare, close: () => insert.close() };
     }
-    // Refused where nobody has written the key.
+    // The read is refused where the key does not exist.
     if (dice < 0.85) return { token: undefined, turn: ({ json }) => json.get(key).seq };
     if (dice < 0.95) return { token: undefined, turn: ({ json }) => json.put(key, 'null', { ifMatch: '"never"' }) };
     const bug = () => {
@@ -161,14 +161,14 @@ function newBlob(id: string): Omit<StoredBlob, 'createdAtMs' | 'sizeBytes'> & { 
   return { id, filename: 'f', mimeType: 'text/plain', sha256: '00', createdBy: null };
 }
 
-/** What a call is about, for the history of one that was refused. */
+/** Describes a call, for the history of a refused one. */
 interface About {
   readonly tokens?: readonly string[];
   readonly blobId?: string;
   readonly sizeBytes?: number;
 }
 
-/** Anything but an expected failure ends the simulation. */
+/** An unexpected error ends the simulation. */
 function refusalOf(error: unknown, { tokens = [], blobId = '', sizeBytes = 0 }: About): MixedSeen {
   if (error instanceof TypeError && error.message === BUG) return { kind: 'refused', tokens };
   if (error instanceof Undone) return { kind: 'refused', tokens };
@@ -182,7 +182,7 @@ function refusalOf(error: unknown, { tokens = [], blobId = '', sizeBytes = 0 }: 
       return { kind: 'full', code: error.code, sizeBytes };
     case 'UNAVAILABLE':
     case 'OWNER_MOVED':
-    // Of a commit that another call of the artifact has poisoned.
+    // Another call of the artifact has poisoned the commit.
     case 'INTERNAL_ERROR':
       return { kind: 'unknown', tokens };
     default:

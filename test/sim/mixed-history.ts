@@ -1,10 +1,10 @@
-/** What the clients of a simulation saw of blobs and of batches, and whether the guarantees held. */
-import type { Change } from '../../actors/ports.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
-import { LIMITS } from '../../protocol/limits.ts';
+/** The history of blobs and batches that the clients of a simulation saw, and the check of the guarantees. */
+import type { Change } from '../../actors/kinds.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
 import type { MemoryStore } from './memory-store.ts';
 
-/** Asked and answered as the number of changes of its artifact that were durable then. */
+/** Request and answer are dated by the number of durable changes of the artifact. */
 export interface MixedEntry {
   readonly artifactId: ArtifactId;
   readonly askedAt: number;
@@ -23,10 +23,10 @@ export type MixedSeen =
   | { readonly kind: 'absent'; readonly blobId: string }
   | { readonly kind: 'full'; readonly code: FullCode; readonly sizeBytes: number }
   | { readonly kind: 'used'; readonly count: number; readonly usedBytes: number }
-  /** UNAVAILABLE, OWNER_MOVED or INTERNAL_ERROR: it may have happened or not; a batch as a whole. */
+  /** UNAVAILABLE, OWNER_MOVED or INTERNAL_ERROR: the outcome is unknown; a batch still happens as a whole. */
   | { readonly kind: 'unknown'; readonly tokens: readonly string[] };
 
-/** Blobs and their sizes. */
+/** Sizes in bytes by blob id. */
 export type Sizes = ReadonlyMap<string, number>;
 
 interface State {
@@ -34,7 +34,7 @@ interface State {
   readonly usedBytes: number;
 }
 
-/** Every guarantee that was broken, in words; empty when all held. `before`: the sizes of the blobs that were there before the first change. */
+/** Descriptions of the broken guarantees; empty when all held. `before`: sizes of the blobs before the first change. */
 export function brokenMixed(history: readonly MixedEntry[], store: MemoryStore, before: ReadonlyMap<ArtifactId, Sizes>): string[] {
   const broken: string[] = [];
   const states = new Map<ArtifactId, readonly State[]>();
@@ -44,7 +44,7 @@ export function brokenMixed(history: readonly MixedEntry[], store: MemoryStore, 
     broken.push(...ofArtifact.flatMap(overQuota).map((why) => `${id}: ${why}`));
     const stored = [...blobs.values()].map(({ id: blobId, sizeBytes }) => `${blobId} ${sizeBytes}`);
     const replayed = [...(ofArtifact.at(-1)?.sizes ?? [])].map(([blobId, sizeBytes]) => `${blobId} ${sizeBytes}`);
-    if (stored.sort().join() !== replayed.sort().join()) broken.push(`${id}: the blobs that are stored are not its log`);
+    if (stored.sort().join() !== replayed.sort().join()) broken.push(`${id}: the stored blobs are not those of its log`);
   }
   for (const entry of history) {
     const why = contradiction(entry, store.of(entry.artifactId).log, states.get(entry.artifactId) ?? []);
@@ -53,7 +53,7 @@ export function brokenMixed(history: readonly MixedEntry[], store: MemoryStore, 
   return broken;
 }
 
-/** The blobs before the first change of their artifact, after it, and so on. */
+/** The blobs of an artifact before its first change, after it, and so on. */
 function statesOf(log: readonly Change[], before: Sizes): State[] {
   let state = stateOf(before);
   const states = [state];
@@ -97,9 +97,13 @@ function contradiction({ seen, askedAt, answeredAt }: MixedEntry, log: readonly 
   };
   switch (seen.kind) {
     case 'done':
-      return partOf(seen.tokens, log.slice(askedAt, answeredAt)) === 'all' ? undefined : 'an acknowledged batch is lost, or some of it';
+      return partOf(seen.tokens, log.slice(askedAt, answeredAt)) === 'all'
+        ? undefined
+        : 'an acknowledged batch is lost as a whole or in part';
     case 'refused':
-      return partOf(seen.tokens, log) === 'none' || seen.tokens.length === 0 ? undefined : 'a refused batch was stored, or some of it';
+      return partOf(seen.tokens, log) === 'none' || seen.tokens.length === 0
+        ? undefined
+        : 'a refused batch was stored as a whole or in part';
     case 'unknown':
       return partOf(seen.tokens, log) === 'some' ? 'some of a batch was stored, and some not' : undefined;
     case 'added':
@@ -119,13 +123,13 @@ function contradiction({ seen, askedAt, answeredAt }: MixedEntry, log: readonly 
   }
 }
 
-/** How much of a batch is in the log: all of it only where nothing else came in between. */
+/** How much of a batch is in the log; `all` only where its changes are consecutive. */
 function partOf(tokens: readonly string[], log: readonly Change[]): 'all' | 'some' | 'none' {
   const places = log.flatMap((change, at) => (tokens.includes(tokenOf(change) ?? '') ? [at] : []));
   const [first] = places;
   const last = places.at(-1);
   if (first === undefined || last === undefined) return tokens.length === 0 ? 'all' : 'none';
-  // The first row of a table makes the table, and a new key takes away those that have expired.
+  // These change kinds come with others: the first row creates its table, and a new key deletes expired ones.
   const between = log.slice(first, last + 1).filter(({ kind }) => kind !== 'table.put' && kind !== 'json.delete');
   return places.length === tokens.length && between.length === tokens.length ? 'all' : 'some';
 }

@@ -1,4 +1,4 @@
-/** Hundreds of small worlds in which everything goes wrong. A failing seed is printed; SIM_SEED=n runs that one alone, SIM_SEEDS=n that many. */
+/** Hundreds of small worlds with injected faults. A failing seed is printed; SIM_SEED=n runs that seed alone, SIM_SEEDS=n that many. */
 import { describe, expect, it } from 'vitest';
 import { brokenGuarantees } from './history.ts';
 import { brokenMixed } from './mixed-history.ts';
@@ -15,7 +15,7 @@ async function live(seed: number, options: WorldOptions): Promise<World> {
   return world;
 }
 
-/** The first seed whose world breaks a guarantee. */
+/** Searches the first seed whose world breaks a guarantee. */
 async function firstBroken(seeds: number, options: WorldOptions): Promise<number | undefined> {
   for (let seed = 1; seed <= seeds; seed += 1) {
     const world = await live(seed, options);
@@ -25,7 +25,7 @@ async function firstBroken(seeds: number, options: WorldOptions): Promise<number
 }
 
 describe('simulation', () => {
-  it(`[one order, nothing lost, nothing taken back] holds for ${SEEDS} seeds from ${FIRST_SEED}`, { timeout: 120_000 }, async () => {
+  it(`[one order, no lost writes, no reads of uncommitted state] holds for ${SEEDS} seeds from ${FIRST_SEED}`, async () => {
     const seen = new Map<string, number>();
     let wakesWithoutFault = 0;
     for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed += 1) {
@@ -40,7 +40,7 @@ describe('simulation', () => {
       expect(world.clock.timers, `SIM_SEED=${seed}`).toBe(0);
       for (const entry of world.history) seen.set(entry.seen.kind, (seen.get(entry.seen.kind) ?? 0) + 1);
     }
-    // The worlds are worth something only if everything happens in them.
+    // The worlds prove something only if everything happens in them.
     if (SEEDS < 100) return;
     for (const kind of ['wrote', 'added', 'deleted', 'read', 'absent', 'conflict', 'poisoned', 'unknown']) {
       expect(seen.get(kind), kind).toBeGreaterThan(SEEDS / 2);
@@ -48,7 +48,7 @@ describe('simulation', () => {
     expect(wakesWithoutFault).toBeGreaterThan(SEEDS);
   });
 
-  it(`[tables: one order, unique stays unique, by filter is all that matched] holds for ${SEEDS} seeds from ${FIRST_SEED}`, {
+  it(`[tables: one order, unique stays unique, a change by filter covers all matches] holds for ${SEEDS} seeds from ${FIRST_SEED}`, {
     timeout: 240_000,
   }, async () => {
     const seen = new Map<string, number>();
@@ -114,7 +114,7 @@ describe('simulation', () => {
     expect(await firstBroken(100, { faults: 0.12, checksEpochs: false })).toBeDefined();
   });
 
-  it('[test of the test] so it is for tables', async () => {
+  it('[test of the test] a store that does not check epochs is caught by tables', async () => {
     let broken: number | undefined;
     for (let seed = 1; seed <= 100 && broken === undefined; seed += 1) {
       const world = await live(seed, { faults: 0.12, tables: true, checksEpochs: false });
@@ -125,7 +125,7 @@ describe('simulation', () => {
 
   it.each([
     ['a store that does not check epochs', { checksEpochs: false }],
-    ['a store that acknowledges what it has not kept', { lies: true }],
+    ['a store that acknowledges what it does not keep', { lies: true }],
     ['a store that keeps the first half of what it fails to commit', { tears: true }],
   ])('[test of the test] %s is caught by blobs and batches', async (_name, options) => {
     let broken: readonly string[] = [];
@@ -136,7 +136,7 @@ describe('simulation', () => {
     expect(broken).not.toEqual([]);
   });
 
-  it('[test of the test] a store that acknowledges what it has not kept is caught', async () => {
+  it('[test of the test] a store that acknowledges what it does not keep is caught', async () => {
     expect(await firstBroken(100, { faults: 0.12, lies: true })).toBeDefined();
   });
 });

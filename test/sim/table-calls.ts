@@ -1,15 +1,16 @@
-/** What the clients of a simulated world do with tables: `t` has no schema and gets its rows by upsert, `u` has a unique column. */
-import { DeleteMatching, PatchMatching, type PieceBounds, type ReadMatching } from '../../actors/held-table.ts';
-import type { StoredRow } from '../../actors/ports.ts';
-import type { ActorRuntime } from '../../actors/runtime.ts';
-import { DeleteRow, DropTable, InsertRows, PatchRow, ReadRow, rowEtag, type TableOperation } from '../../actors/table-operations.ts';
-import { Failure } from '../../protocol/errors.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
-import { perform, performInPieces } from '../../src/services/tables/perform.ts';
+/** Table calls of simulated clients: `t` has no schema and gets its rows by upsert, `u` has a unique column. */
+
+import type { ActorRuntime } from '../../actors/runtime/runtime.ts';
+import type { StoredRow } from '../../actors/tables/changes.ts';
+import { DeleteMatching, PatchMatching, type PieceBounds, type ReadMatching } from '../../actors/tables/held-table.ts';
+import { DeleteRow, DropTable, InsertRows, PatchRow, ReadRow, rowEtag, type TableOperation } from '../../actors/tables/table-operations.ts';
+import { Failure } from '../../protocol/core/errors.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
+import { perform, performInPieces } from '../../src/features/data/tables/perform.ts';
+import type { Random } from '../support/random.ts';
+import type { SteppedClock } from '../support/stepped-clock.ts';
 import type { FaultyStore } from './faulty-store.ts';
 import type { MemoryStore } from './memory-store.ts';
-import type { Random } from './random.ts';
-import type { SteppedClock } from './stepped-clock.ts';
 import type { Marking, TableEntry, TableSeen } from './table-history.ts';
 
 const KEYS = [1, 2, 3, 4];
@@ -26,7 +27,7 @@ export function addUniqueTable(memory: MemoryStore, id: ArtifactId): void {
   artifact.tables.add({ name: UNIQUE_TABLE, storedAs: UNIQUE_TABLE, schema: UNIQUE_SCHEMA, rowCount: 0, seq: 0, ...times });
 }
 
-/** What a call is about, for the history of one that was refused. */
+/** Describes a call, for the history of a refused one. */
 interface About {
   readonly rowId?: string;
   readonly keys?: readonly number[];
@@ -44,7 +45,7 @@ interface Deps {
 export class TableCalls {
   readonly history: TableEntry[] = [];
   readonly #deps: Deps;
-  /** Row ids that somebody has seen, newest last. */
+  /** Row ids that a client has seen, newest last. */
   readonly #ids = new Map<string, string[]>();
   #values = 0;
 
@@ -62,7 +63,7 @@ export class TableCalls {
     else if (dice < 0.75) await this.#delete(id, table);
     else if (dice < 0.9) await this.#mark(id, table);
     else if (dice < 0.97) await this.#clear(id, table);
-    // The other one would lose its schema.
+    // Dropping `u` would remove its schema.
     else await this.#run(id, 't', new DropTable('t', mayWrite), () => ({ kind: 'dropped' }));
   }
 
@@ -116,7 +117,7 @@ export class TableCalls {
     await this.#record(id, table, change, (count) => ({ kind: 'cleared', group, count }));
   }
 
-  /** In pages of one or two rows. */
+  /** Reads in pages of one or two rows. */
   #matching(id: ArtifactId, group: string): ReadMatching {
     const { store, random } = this.#deps;
     return async function* (_tables, { storedAs }) {
@@ -129,7 +130,7 @@ export class TableCalls {
     };
   }
 
-  /** So that more than one is needed for the rows of a group. */
+  /** Small pages, so that the rows of a group need more than one. */
   #piece(): PieceBounds {
     return { rowsMax: 1 + this.#deps.random.integer(2), bytesMax: 1000 };
   }
@@ -178,7 +179,7 @@ function seenRow({ rowId, seq, data }: StoredRow) {
   return { rowId, seq, data };
 }
 
-/** Anything but an expected failure ends the simulation. */
+/** An unexpected error ends the simulation. */
 function refusalOf(error: unknown, { rowId = '', keys = [], marking }: About): TableSeen {
   if (!(error instanceof Failure)) throw error;
   switch (error.code) {
@@ -192,7 +193,7 @@ function refusalOf(error: unknown, { rowId = '', keys = [], marking }: About): T
       return { kind: 'conflict', rowId, seq: Number.parseInt((error.details.etag ?? '').slice(1, -1), 36) };
     case 'UNAVAILABLE':
     case 'OWNER_MOVED':
-    // Of a commit that another call of the artifact has poisoned.
+    // Another call of the artifact has poisoned the commit.
     case 'INTERNAL_ERROR':
       return { kind: 'unknown', marking };
     default:

@@ -1,6 +1,6 @@
-/** What the clients of a simulation saw of tables, and whether the guarantees held. */
-import type { Change } from '../../actors/ports.ts';
-import type { ArtifactId } from '../../protocol/ids.ts';
+/** The history of tables that the clients of a simulation saw, and the check of the guarantees. */
+import type { Change } from '../../actors/kinds.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 import type { MemoryStore } from './memory-store.ts';
 
 export interface SeenRow {
@@ -9,7 +9,7 @@ export interface SeenRow {
   readonly data: string;
 }
 
-/** Asked and answered as the number of changes of its artifact that were durable then. */
+/** Request and answer are dated by the number of durable changes of the artifact. */
 export interface TableEntry {
   readonly artifactId: ArtifactId;
   readonly table: string;
@@ -29,10 +29,10 @@ export type TableSeen =
   | { readonly kind: 'cleared'; readonly group: string; readonly count: number }
   | { readonly kind: 'dropped' }
   | { readonly kind: 'no table' }
-  /** UNAVAILABLE, OWNER_MOVED or INTERNAL_ERROR: it may have happened or not, and what was to mark rows may have marked some. */
+  /** UNAVAILABLE, OWNER_MOVED or INTERNAL_ERROR: the outcome is unknown, and a change by filter may have marked some rows. */
   | { readonly kind: 'unknown'; readonly marking?: Marking | undefined };
 
-/** Which rows get which mark. */
+/** A change by filter: rows of the group get the mark. */
 export interface Marking {
   readonly group: string;
   readonly mark: number;
@@ -49,10 +49,10 @@ interface Row extends SeenRow {
   readonly fields: Fields;
 }
 
-/** The rows of one table; undefined while there is no such table. */
+/** The rows of one table; undefined while the table does not exist. */
 type State = ReadonlyMap<string, Row> | undefined;
 
-/** Every guarantee that was broken, in words; empty when all held. `known`: tables that were there before the first change. */
+/** Descriptions of the broken guarantees; empty when all held. `known`: tables before the first change. */
 export function brokenTables(history: readonly TableEntry[], store: MemoryStore, known: readonly string[]): string[] {
   const broken: string[] = [];
   const states = new Map<string, readonly State[]>();
@@ -63,7 +63,7 @@ export function brokenTables(history: readonly TableEntry[], store: MemoryStore,
       broken.push(...doubleKeys(ofTable).map((why) => `${id} ${table}: ${why}`));
       const stored = tables.rowsOf(table).map(({ rowId, seq, data }) => `${rowId} ${seq} ${data}`);
       const replayed = [...(ofTable.at(-1) ?? [])].map(([rowId, { seq, data }]) => `${rowId} ${seq} ${data}`);
-      if (stored.sort().join() !== replayed.sort().join()) broken.push(`${id} ${table}: what is stored is not its log`);
+      if (stored.sort().join() !== replayed.sort().join()) broken.push(`${id} ${table}: the stored state is not the state of its log`);
     }
   }
   for (const entry of history) {
@@ -75,7 +75,7 @@ export function brokenTables(history: readonly TableEntry[], store: MemoryStore,
   return broken;
 }
 
-/** The table before the first change of its artifact, after it, and so on. */
+/** The table before the first change of the artifact, after it, and so on. */
 function statesOf(log: readonly Change[], table: string, isThere: boolean): State[] {
   const states: State[] = [isThere ? new Map() : undefined];
   for (const change of log) states.push(after(states.at(-1), change, table));
@@ -100,7 +100,7 @@ function after(before: State, change: Change, table: string): State {
   }
 }
 
-/** In one table the column is unique, in the other rows are only made by upsert over it; between two changes of one turn it may be otherwise. */
+/** The column is unique in one table and the upsert key of the other, so no state may hold a key twice. */
 function doubleKeys(states: readonly State[]): string[] {
   for (const [at, state] of states.entries()) {
     const keys = [...(state?.values() ?? [])].map(({ fields }) => fields.k);
@@ -121,7 +121,7 @@ function contradiction(entry: TableEntry, log: readonly Change[], states: readon
     case 'read':
       return sometime((state) => isSame(state?.get(seen.rowId), seen)) ? undefined : 'a reader saw what was not there';
     case 'absent':
-      return sometime((state) => state !== undefined && !state.has(seen.rowId)) ? undefined : 'a reader missed what was there';
+      return sometime((state) => state?.has(seen.rowId) !== true) ? undefined : 'a reader missed what was there';
     case 'no table':
       return sometime((state) => state === undefined) ? undefined : 'a reader missed a table';
     case 'deleted':
@@ -131,7 +131,7 @@ function contradiction(entry: TableEntry, log: readonly Change[], states: readon
     case 'conflict':
       return sometime((state) => state?.get(seen.rowId)?.seq === seen.seq) ? undefined : 'a conflict named what was not there';
     case 'duplicate':
-      // Or in the same call.
+      // The call itself may contain a key twice.
       if (new Set(seen.keys).size < seen.keys.length) return undefined;
       return sometime((state) => [...(state?.values() ?? [])].some(({ fields }) => seen.keys.includes(fields.k)))
         ? undefined
@@ -156,14 +156,14 @@ function contradictionOfWrite(
   for (const row of seen.rows) {
     const change = row.seq <= answeredAt ? log[row.seq - 1] : undefined;
     if (change?.kind !== 'row.put' || change.rowId !== row.rowId || change.data !== row.data) return 'an acknowledged write is lost';
-    if (row.seq <= askedAt) return 'a write took a place that was taken';
+    if (row.seq <= askedAt) return 'a write has the seq of an earlier change';
     const wanted = seen.onlyIf === undefined ? undefined : Number.parseInt(seen.onlyIf.slice(1, -1), 36);
-    if (wanted !== undefined && states[row.seq - 1]?.get(row.rowId)?.seq !== wanted) return 'a conditional write went over another';
+    if (wanted !== undefined && states[row.seq - 1]?.get(row.rowId)?.seq !== wanted) return 'a conditional write overwrote another change';
   }
   return undefined;
 }
 
-/** All rows that matched before the first one was marked, and no other. */
+/** A change by filter marks all rows that matched before its first change, and no other. */
 function contradictionOfMark(
   { table, answeredAt }: TableEntry,
   { mark, group, count }: Extract<TableSeen, { kind: 'marked' }>,
@@ -182,7 +182,7 @@ function contradictionOfMark(
   return contradictionOfPart(table, { group, mark }, log, states);
 }
 
-/** The first of the rows that matched, in the order of their insertion, and nobody else came in between. */
+/** The marked rows are the first matches in insertion order, without another change in between. */
 function contradictionOfPart(
   table: string,
   { mark, group }: Marking,
@@ -202,14 +202,14 @@ function contradictionOfPart(
 function marksOf(mark: number, log: readonly Change[], states: readonly State[]): { readonly rowId: string; readonly at: number }[] {
   const marked: { readonly rowId: string; readonly at: number }[] = [];
   log.forEach((change, at) => {
-    // A later change of the row keeps the mark.
+    // A later change of the row keeps its mark, so only the first one counts.
     const isNew = change.kind === 'row.put' && JSON.parse(change.data).m === mark && states[at]?.get(change.rowId)?.fields.m !== mark;
     if (isNew) marked.push({ rowId: change.rowId, at });
   });
   return marked;
 }
 
-/** The next changes of the table after `at` delete just what matched then. */
+/** Whether the next changes of the table after `at` delete exactly the rows that matched then. */
 function cleared(
   state: State,
   at: number,
@@ -230,7 +230,7 @@ function isOf(change: Change, table: string): boolean {
   return 'table' in change && change.table === table;
 }
 
-/** In the order of their insertion. */
+/** The matching rows in insertion order. */
 function inGroup(state: State, group: string): string[] {
   return [...(state?.values() ?? [])].filter(({ fields }) => fields.g === group).map(({ rowId }) => rowId);
 }

@@ -1,20 +1,27 @@
-/** A world of one seed: two nodes over one store that goes wrong, artifacts that move between them, and clients that do as they like. */
-import type { ArtifactActor } from '../../actors/artifact-actor.ts';
-import { applyOperation } from '../../actors/json-operation.ts';
-import { COLD_VALUE_BYTES, type Log, type Placement, type RuntimeMeter } from '../../actors/ports.ts';
-import { ActorRuntime } from '../../actors/runtime.ts';
-import { Failure } from '../../protocol/errors.ts';
-import { type ArtifactId, newId } from '../../protocol/ids.ts';
+/** A world of one seed: two nodes over one faulty store, artifacts that move between the nodes, and clients with random calls. */
+
+import { COLD_VALUE_BYTES } from '../../actors/json/changes.ts';
+import { applyOperation } from '../../actors/json/json-operation.ts';
+import type { ArtifactActor } from '../../actors/runtime/artifact-actor.ts';
+import type { Log, Placement, RuntimeMeter } from '../../actors/runtime/ports.ts';
+import { ActorRuntime } from '../../actors/runtime/runtime.ts';
+import { Failure } from '../../protocol/core/errors.ts';
+import { type ArtifactId, newId } from '../../protocol/core/ids.ts';
+import { Random } from '../support/random.ts';
+import { SteppedClock } from '../support/stepped-clock.ts';
 import { FaultyStore } from './faulty-store.ts';
 import type { Entry, Seen } from './history.ts';
 import { MemoryStore } from './memory-store.ts';
 import { addManyBlobs, MixedCalls } from './mixed-calls.ts';
-import { Random } from './random.ts';
-import { SteppedClock } from './stepped-clock.ts';
 import { addUniqueTable, TableCalls } from './table-calls.ts';
 
 export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-export const UNMETERED: RuntimeMeter = { commit: () => undefined, loaded: () => undefined };
+export const UNMETERED: RuntimeMeter = {
+  commit: () => undefined,
+  loaded: () => undefined,
+  writeRefused: () => undefined,
+  turn: () => undefined,
+};
 
 const NODES = 2;
 const ARTIFACTS = 3;
@@ -24,11 +31,13 @@ const KEYS = ['a', 'b', 'c'];
 const COUNTER = 'count';
 const POISON = 'poison';
 const BUG = 'bug';
-// Small enough that actors push each other out of memory.
+// So small that actors evict each other from memory.
 const MEMORY_BYTES_MAX = 12_000;
+/** Small, so that an actor's changes often go into several commits. */
+export const COMMIT_PART = { changesMax: 2, bytesMax: 1000 };
 const IDLE_MS = 400;
 
-/** Who owns what, known to every node at once: what a placement service promises, without its delays. */
+/** A placement that every node sees at once, without the delays of a real service. */
 class Ownership {
   readonly #owners = new Map<ArtifactId, number>();
   readonly #listeners: ((id: ArtifactId) => void)[] = [];
@@ -56,16 +65,16 @@ class Ownership {
   }
 }
 
-/** How a world differs from the usual one. */
+/** Deviations from the default world. */
 export interface WorldOptions {
   readonly faults: number;
-  /** For the test of the tests: break the store's promises. */
+  /** For the tests of the simulation itself: the store breaks its guarantees. */
   readonly lies?: boolean;
   readonly tears?: boolean;
   readonly checksEpochs?: boolean;
-  /** Most calls are of tables. */
+  /** Most calls are table calls. */
   readonly tables?: boolean;
-  /** Most calls are of blobs, or batches. */
+  /** Most calls are blob calls or batches. */
   readonly mixed?: boolean;
 }
 
@@ -73,7 +82,7 @@ export class World {
   readonly clock = new SteppedClock();
   readonly memory = new MemoryStore();
   readonly history: Entry[] = [];
-  /** How often an actor came into memory. */
+  /** How often an actor was loaded. */
   loads = 0;
   readonly artifacts: readonly ArtifactId[];
   readonly nodes: readonly ActorRuntime[];
@@ -82,7 +91,7 @@ export class World {
   readonly #ownership = new Ownership();
   readonly tables: TableCalls;
   readonly mixed: MixedCalls;
-  /** The blobs that were there before the first change. */
+  /** The blobs before the first change. */
   readonly blobsBefore: ReadonlyMap<ArtifactId, ReadonlyMap<string, number>>;
   readonly #tableShare: number;
   readonly #mixedShare: number;
@@ -109,7 +118,7 @@ export class World {
     this.nodes = Array.from({ length: NODES }, (_, node) => this.#node(node));
   }
 
-  /** Lets all clients make their calls, then ends the faults and asks everything once more. Every call must have been answered. */
+  /** Lets all clients make their calls, then ends the faults and reads everything once more. Every call must be answered. */
   async run(): Promise<void> {
     let running = CLIENTS;
     let failure: unknown;
@@ -126,7 +135,7 @@ export class World {
     while (running > 0) {
       const isMoving = await this.clock.step();
       if (failure !== undefined) throw failure;
-      if (!isMoving && running > 0) throw new Error('some calls are never answered');
+      if (!isMoving && running > 0) throw new Error('some calls were never answered');
     }
     this.#store.faults = 0;
     this.#store.lies = false;
@@ -139,13 +148,14 @@ export class World {
   #node(node: number): ActorRuntime {
     const placement = this.#ownership.placementOf(node);
     const meter: RuntimeMeter = {
-      commit: () => undefined,
+      ...UNMETERED,
       loaded: () => {
         this.loads += 1;
       },
+      writeRefused: () => undefined,
     };
     const ports = { clock: this.clock, store: this.#store, journal: this.#store, placement, meter, log: SILENT };
-    return new ActorRuntime({ ...ports, idleMs: IDLE_MS, memoryBytesMax: MEMORY_BYTES_MAX });
+    return new ActorRuntime({ ...ports, idleMs: IDLE_MS, memoryBytesMax: MEMORY_BYTES_MAX, commitPart: COMMIT_PART });
   }
 
   async #until<T>(work: Promise<T>): Promise<T> {
@@ -154,7 +164,7 @@ export class World {
       isDone = true;
     });
     done.catch(() => undefined);
-    while (!isDone) if (!(await this.clock.step()) && !isDone) throw new Error('waits for ever');
+    while (!isDone) if (!(await this.clock.step()) && !isDone) throw new Error('a client waits although no timer is left');
     return done;
   }
 
@@ -165,7 +175,7 @@ export class World {
       const dice = this.#random.next();
       if (dice < 0.02) this.#ownership.move(id, this.#random.integer(NODES));
       else if (dice < 0.04) await this.#owner(id).discard(id);
-      // Somebody else takes the epoch and writes nothing: what is in memory is still true, but it can commit nothing any more.
+      // Another owner takes the epoch and writes nothing: memory is still right, but this node can no longer commit.
       else if (dice < 0.06) this.memory.of(id).epoch += 1;
       else if (dice < 0.1 && this.#tableShare > 0) this.memory.of(id).tables.purgeOne();
       else if (this.#tableShare > 0 && this.#random.chance(this.#tableShare)) await this.tables.call(id);
@@ -175,7 +185,7 @@ export class World {
   }
 
   #pause(): Promise<void> {
-    // Mostly bursts, sometimes long enough for an actor to fall asleep.
+    // Mostly short pauses, sometimes long enough for an actor to sleep.
     const ms = this.#random.chance(0.1) ? this.#random.integer(2000) : this.#random.integer(6);
     return new Promise((resolve) => this.clock.after(ms, resolve));
   }
@@ -242,7 +252,7 @@ export class World {
     };
   }
 
-  /** Unlike every other, and sometimes too large to stay in memory. */
+  /** A unique value, sometimes too large to stay in memory. */
   #value(kind: string): string {
     this.#values += 1;
     return JSON.stringify(`${kind} ${this.#values}`.padEnd(this.#random.chance(0.1) ? COLD_VALUE_BYTES + 1 : 1));
@@ -279,7 +289,7 @@ function remove(key: string): (ask: Ask) => Promise<Seen> {
   };
 }
 
-/** A turn that has changed something and then fails. */
+/** A turn that changes something and then throws. */
 function bug(key: string, value: string): (ask: Ask) => Promise<Seen> {
   return async (ask) => {
     try {
@@ -293,7 +303,7 @@ function bug(key: string, value: string): (ask: Ask) => Promise<Seen> {
   };
 }
 
-/** Anything but an expected failure ends the simulation. */
+/** An unexpected error ends the simulation. */
 function seenOf(error: unknown, value: string): Seen {
   if (!(error instanceof Failure)) throw error;
   switch (error.code) {

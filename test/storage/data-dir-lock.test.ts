@@ -20,7 +20,7 @@ describe('lock of a data folder', () => {
     folder.remove();
   });
 
-  /** Some other process, alive until the test ends. */
+  /** Starts another process, which lives until the test ends. */
   async function aliveProcess(): Promise<number> {
     other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
     await once(other, 'spawn');
@@ -43,7 +43,7 @@ describe('lock of a data folder', () => {
     lockDataDir(folder.path).release();
   });
 
-  it('is refused while its process lives, and says which that is', async () => {
+  it('is refused while its process lives, and names that process', async () => {
     const pid = await aliveProcess();
     writeFileSync(path, JSON.stringify({ pid, started: startedOf(pid) }));
     expect(() => lockDataDir(folder.path)).toThrow(`is in use by process ${pid}. Stop that one first, or set DATA_DIR`);
@@ -56,19 +56,22 @@ describe('lock of a data folder', () => {
     expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ pid: process.pid });
   });
 
-  it('is taken over when another process has got the pid since', async () => {
+  it('is taken over when another process has the pid now', async () => {
     writeFileSync(path, JSON.stringify({ pid: await aliveProcess(), started: '1' }));
     lockDataDir(folder.path).release();
   });
 
-  it('is taken over when a crash cut it short', () => {
+  it('is taken over when a crash left the file incomplete', () => {
     writeFileSync(path, '{"pid":');
     lockDataDir(folder.path).release();
   });
 
-  it('is left alone while somebody else takes it over, but not for ever', async () => {
+  it('is left alone during another takeover, but not after ten seconds', async () => {
     writeFileSync(path, JSON.stringify({ pid: await deadPid(), started: '1' }));
     writeFileSync(`${path}.takeover`, '');
+    // A date in the future: a slow machine must not make the file old.
+    const later = new Date(Date.now() + 3_600_000);
+    utimesSync(`${path}.takeover`, later, later);
     expect(() => lockDataDir(folder.path)).toThrow(DataDirInUse);
     const before = new Date(Date.now() - 60_000);
     utimesSync(`${path}.takeover`, before, before);

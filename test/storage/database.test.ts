@@ -14,14 +14,14 @@ describe.each(databaseKinds())('database: %s', (kind) => {
     expect(row).toEqual({ n: 0 });
   });
 
-  it('gives each of many concurrent queries its own answer', async () => {
+  it('answers each of many concurrent queries with its own result', async () => {
     const answers = await Promise.all(
       Array.from({ length: 400 }, async (_, i) => (await database.sql`select ${i}::int as i, ${`text ${i}`}::text as t`)[0]),
     );
     expect(answers).toEqual(Array.from({ length: 400 }, (_, i) => ({ i, t: `text ${i}` })));
   });
 
-  it('keeps failing queries apart from those beside them', async () => {
+  it('failing queries do not affect concurrent ones', async () => {
     const settled = await Promise.allSettled(
       Array.from({ length: 200 }, (_, i) =>
         i % 3 === 0 ? database.sql`select ${i}::int / 0 as i` : database.sql`select ${i}::int as i`.then((rows) => rows[0]?.i),
@@ -33,19 +33,18 @@ describe.each(databaseKinds())('database: %s', (kind) => {
     });
   });
 
-  it('gives the room of dead rows back by vacuum', async () => {
+  it('frees the space of dead rows by vacuum', async () => {
     const { sql } = database;
     await sql`create table churned (text text)`;
     await sql`insert into churned select repeat('x', 500) from generate_series(1, 1000)`;
     await sql`delete from churned`;
     const size = async () => (await sql<{ bytes: number }[]>`select pg_relation_size('churned') as bytes`)[0]?.bytes;
     expect(await size()).toBeGreaterThan(500_000);
-    const { tables } = await vacuum(sql, new AbortController().signal);
-    expect(tables).toBeGreaterThan(10);
+    expect(await vacuum(sql, new AbortController().signal)).toBeGreaterThan(10);
     expect(await size()).toBe(0);
   });
 
-  it('runs transactions of several connections beside plain queries, each whole', async () => {
+  it('runs transactions of several connections beside plain queries, each atomic', async () => {
     const { sql } = database;
     await sql`create table tally (id int primary key, n int not null)`;
     await sql`insert into tally select i, 0 from generate_series(0, 3) i`;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import * as Y from 'yjs';
 import { mergeState, restoringUpdate } from '../../src/storage/document-merge.ts';
-import { Random } from '../sim/random.ts';
+import { Random } from '../support/random.ts';
 
-/** Everything that the document shows, in every kind of type. */
+/** The visible content of every kind of shared type. */
 function shown(doc: Y.Doc): unknown {
   return [doc.getText('text').toDelta(), doc.getMap('map').toJSON(), doc.getArray('list').toJSON(), doc.getXmlFragment('xml').toString()];
 }
@@ -47,7 +47,7 @@ const EDITS: ((doc: Y.Doc, random: Random) => void)[] = [
 ];
 
 describe('restoring an earlier state', () => {
-  it('shows what was there, in every kind of type, for 200 seeds', () => {
+  it('gives the earlier content in every kind of type, for 200 seeds', () => {
     for (let seed = 1; seed <= 200; seed += 1) {
       const random = new Random(seed);
       const doc = new Y.Doc();
@@ -61,7 +61,7 @@ describe('restoring an earlier state', () => {
     }
   });
 
-  it('merges with what is written meanwhile, and says nothing where nothing changed', () => {
+  it('merges with concurrent edits, and produces no update where nothing changed', () => {
     const doc = new Y.Doc();
     doc.getText('text').insert(0, 'first');
     const target = Y.encodeStateAsUpdate(doc);

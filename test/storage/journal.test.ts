@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ArtifactBatch, Change, IndexedValue, JournalStore } from '../../actors/ports.ts';
-import { type ArtifactId, newId } from '../../protocol/ids.ts';
+import type { Change } from '../../actors/kinds.ts';
+import type { ArtifactBatch, JournalStore } from '../../actors/runtime/store.ts';
+import type { IndexedValue } from '../../actors/tables/changes.ts';
+import { type ArtifactId, newId } from '../../protocol/core/ids.ts';
 import { postgresArtifactStore } from '../../src/storage/artifact-store.ts';
 import { postgresJournal } from '../../src/storage/journal.ts';
 import { databaseKinds, openTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -73,14 +75,14 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     return id;
   }
 
-  /** An artifact that this test owns, with its batch maker. */
+  /** Creates an artifact that this test owns, and a function that builds its batches. */
   async function owned(): Promise<{ id: ArtifactId; batch: (...changes: Change[]) => ArtifactBatch }> {
     const id = await newArtifact();
     const image = await store().load(id);
     return { id, batch: (...changes) => ({ artifactId: id, epoch: image?.epoch ?? -1, changes }) };
   }
 
-  it('gives back every field of what was committed', async () => {
+  it('reads back every committed field', async () => {
     const { id, batch } = await owned();
     expect(await journal.commit([batch(put(1, 'b', '{"x": 1}', 99), put(2, 'a', '"ü 🎨"'))])).toEqual(['committed']);
     expect(await store().load(id)).toEqual({
@@ -96,14 +98,14 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     });
   });
 
-  it('stores text that array literals, backslashes, braces and quotes could break', async () => {
+  it('stores text with array literals, backslashes, braces and quotes', async () => {
     const { id, batch } = await owned();
     const values = ['"a\\\\b\\"c"', '{"a":[1,null,"NULL"]}', 'null', '"{},\\u0000"', '"\'; drop table json_key --"', '" \\n "', '""'];
     await journal.commit([batch(...values.map((value, i) => put(i + 1, `k${i}`, value)))]);
     expect((await store().load(id))?.keys.map((key) => key.value)).toEqual(values);
   });
 
-  it('keeps only the last of several changes of one key, whatever their order', async () => {
+  it('keeps only the last of several changes of one key', async () => {
     const { id, batch } = await owned();
     await journal.commit([
       batch(put(1, 'put-put', '1'), put(2, 'put-put', '2'), put(3, 'put-delete', '3'), remove(4, 'put-delete'), put(5, 'stays', '5')),
@@ -117,7 +119,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     ]);
   });
 
-  it('leaves out who no longer owns, and writes everybody else', async () => {
+  it('fences artifacts with a stale epoch, and writes all others', async () => {
     const [mine, stolen, purged] = await Promise.all([owned(), owned(), owned()]);
     await store().load(stolen.id);
     await database.sql`delete from artifact where id = ${purged.id}`;
@@ -127,10 +129,10 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     expect(await store().load(stolen.id)).toMatchObject({ seq: 0, keys: [] });
   });
 
-  it('isolates a poisoned artifact: nothing of it is written, everything of the others', async () => {
+  it('isolates a poisoned artifact: none of its changes is written, all others are', async () => {
     const all = await Promise.all(Array.from({ length: 9 }, owned));
     const outcome = await journal.commit(
-      // A text with a NUL character is what Postgres can never store.
+      // Postgres cannot store a text with a NUL character.
       all.map(({ batch }, i) => batch(put(1, 'good', '1'), put(2, i === 3 || i === 7 ? 'bad\u0000' : 'also-good', '2'))),
     );
     expect(outcome.map((each) => (typeof each === 'string' ? each : 'poisoned'))).toEqual(
@@ -140,7 +142,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     expect(images.map((image) => [image?.seq, image?.keys.length])).toEqual(all.map((_, i) => (i === 3 || i === 7 ? [0, 0] : [2, 2])));
   });
 
-  it('never lets a straggling commit land after a load: the load sees it or it is fenced', async () => {
+  it('a late commit is either seen by the load or fenced', async () => {
     for (let round = 0; round < 20; round++) {
       const { id, batch } = await owned();
       const [[outcome], image] = await Promise.all([journal.commit([batch(put(1, 'k', '1'))]), store().load(id)]);
@@ -149,13 +151,13 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     }
   });
 
-  it('gives every one of many concurrent loads an epoch of its own', async () => {
+  it('gives each of many concurrent loads its own epoch', async () => {
     const id = await newArtifact();
     const images = await Promise.all(Array.from({ length: 12 }, () => store().load(id)));
     expect(images.map((image) => image?.epoch).sort((a = 0, b = 0) => a - b)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
   });
 
-  it('commits a batch of nothing as nothing, and 500 artifacts at once', async () => {
+  it('commits an empty batch, and 500 artifacts at once', async () => {
     expect(await journal.commit([])).toEqual([]);
     const all = await Promise.all(Array.from({ length: 500 }, owned));
     const outcome = await journal.commit(all.map(({ batch }) => batch(put(1, 'k', '"v"'))));
@@ -165,7 +167,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     expect(row).toEqual({ n: 500 });
   });
 
-  it('leaves large values out of the image and reads them by key and change', async () => {
+  it('leaves large values out of the image and reads them by key and seq', async () => {
     const { id, batch } = await owned();
     const large = JSON.stringify('x'.repeat(4095));
     const limit = JSON.stringify('x'.repeat(4094));
@@ -186,7 +188,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
   const tombstonesOf = (id: ArtifactId) => database.sql`
     select seq, kind, name, row_id, at_ms from tombstone where artifact_id = ${id} order by seq`;
 
-  it('[tables] gives back every field of a table and its rows, and counts on after rows alone', async () => {
+  it('[tables] reads back every field of a table and its rows, and counts rows of a later commit', async () => {
     const { id, batch } = await owned();
     await journal.commit([batch(tablePut(1, 't', 0, '{"columns":[]}'), rowPut(2, 'r1', '{"a":1.5,"b":"ü 🎨"}'))]);
     expect((await store().load(id))?.tables).toEqual([
@@ -200,7 +202,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     ]);
   });
 
-  it('[tables] keeps only the last change of a row, in one commit and over several', async () => {
+  it('[tables] keeps only the last change of a row, within one commit and over several', async () => {
     const { id, batch } = await owned();
     await journal.commit([
       batch(
@@ -221,7 +223,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     expect((await store().load(id))?.tables).toMatchObject([{ rowCount: 1, updatedAtMs: 3008 }]);
   });
 
-  it('[tables] drops a table, leaves its rows to the purge, and lets one of its name begin under another in the same commit', async () => {
+  it('[tables] drops a table, leaves its rows to the purge, and stores a new table of that name under another storage name', async () => {
     const { id, batch } = await owned();
     const as = (storedAs: string, change: Change) => ({ ...change, storedAs }) as Change;
     const left = async () => {
@@ -245,7 +247,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     expect((await store().load(id))?.tables.map(({ name }) => name)).toEqual(['other']);
   });
 
-  it('[row_index] holds the values of the last state of each row, of every type', async () => {
+  it('[row_index] holds the values of the latest state of each row, for every type', async () => {
     const { id, batch } = await owned();
     await journal.commit([
       batch(
@@ -280,7 +282,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     expect((await indexOf(id)).map((entry) => entry.row_id)).toEqual(['b']);
   });
 
-  it('[holders] finds rows by the values of a column, indexed or not, and never takes one type for another', async () => {
+  it('[holders] finds rows by values of a column, indexed or not, and does not mix up types', async () => {
     const { id, batch } = await owned();
     const values = [1, '1', true, 'true', 'x'];
     await journal.commit([
@@ -308,7 +310,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     expect((await store().load(id))?.blobs).toEqual([{ id: 'a', ...blob }]);
   });
 
-  it('[texts] come back whatever characters they have, alone and beside others', async () => {
+  it('[texts] come back unchanged with any characters, alone and beside others', async () => {
     const texts = ['', 'NULL', '{1,2}', 'a,b', '"', '\\', '\\"', '"a\x1eb"', '\x1e', '\r\n\t', 'ü 🎨'];
     const { id, batch } = await owned();
     expect(await journal.commit([batch(...texts.map((text, i) => put(i + 1, `k${String(i).padStart(2, '0')}`, text)))])).toEqual([
@@ -322,7 +324,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     }
   });
 
-  it('[tombstones] remembers every deletion that can be seen from outside', async () => {
+  it('[tombstones] records every deletion that clients can see', async () => {
     const { id, batch } = await owned();
     await journal.commit([batch(put(1, 'k', '1'), tablePut(2, 't'), rowPut(3, 'a', '{}'), rowPut(4, 'b', '{}', { count: 2 }))]);
     await journal.commit([batch(remove(5, 'k'), put(6, 'k', '2'), rowDelete(7, 'a', 3, 1))]);
@@ -337,7 +339,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     ]);
   });
 
-  it('[tables] a commit of every kind at once, for many artifacts, leaves out the fenced and the poisoned alone', async () => {
+  it('[tables] a commit of every kind for many artifacts leaves out only the fenced and the poisoned', async () => {
     const all = await Promise.all(Array.from({ length: 6 }, owned));
     await store().load(all[1]?.id ?? newId('artifact'));
     const outcome = await journal.commit(
@@ -364,7 +366,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
     expect(counts).toEqual(all.map((_, i) => (i === 1 || i === 4 ? [0, 0, 0] : [1, 1, 1])));
   });
 
-  it('loads neither an artifact in the trash nor one that never was', async () => {
+  it('loads neither a trashed artifact nor one that does not exist', async () => {
     const id = await newArtifact();
     await database.sql`update artifact set deleted_at_ms = 1 where id = ${id}`;
     expect(await store().load(id)).toBeNull();
@@ -372,7 +374,7 @@ describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
   });
 });
 
-// The embedded database has no second session from which to cut one.
+// The embedded database has no second session that could terminate the first.
 describeWith('postgresUrl')('journal on a server', () => {
   it('rejects when the connection is lost, and commits again afterwards', async () => {
     const database = await openTestDatabase('postgres');
@@ -383,7 +385,7 @@ describeWith('postgresUrl')('journal on a server', () => {
     const first = database.journalSql();
     const journal = postgresJournal((broken) => (broken ? database.journalSql(broken) : first));
     const [row] = await first`select pg_backend_pid() as pid`;
-    // The artifact's row is held, so that the commit waits until its connection is cut.
+    // The locked row makes the commit wait until its connection is terminated.
     await database.sql.begin(async (tx) => {
       await tx`select 1 from artifact where id = ${id} for update`;
       const refused = expect(journal.commit([batch])).rejects.toThrow();

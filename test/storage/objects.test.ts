@@ -49,7 +49,7 @@ describe.each([
   });
   afterAll(() => opened.close());
 
-  it('gives back the bytes that were put', async () => {
+  it('reads back the bytes that were put', async () => {
     const bytes = Buffer.from([0, 1, 255, 10, 13, 0]);
     await store.put(digest(bytes), bytes);
     expect(await store.read(digest(bytes))).toEqual(bytes);
@@ -64,7 +64,7 @@ describe.each([
     }
   });
 
-  it('puts a view into a larger buffer as the view alone', async () => {
+  it('stores only the view where it is a part of a larger buffer', async () => {
     const view = new Uint8Array(Buffer.from('before-inside-after').buffer.slice(0, 64)).subarray(3, 9);
     await store.put(digest(view), view);
     expect(await store.read(digest(view))).toEqual(Buffer.from(view));
@@ -82,7 +82,7 @@ describe.each([
     folder.remove();
   });
 
-  it('gives parts as they come', async () => {
+  it('streams an object in parts', async () => {
     const bytes = Buffer.from(Array.from({ length: 700_000 }, (_, at) => at % 251));
     await store.put(digest(bytes), bytes);
     const part = async (start: number, end: number) => {
@@ -97,18 +97,18 @@ describe.each([
     await expect(store.readRange(ABSENT, 0, 1)[Symbol.asyncIterator]().next()).rejects.toBeInstanceOf(ObjectMissing);
   });
 
-  it('takes the same object from many writers at once', async () => {
+  it('accepts the same object from many writers at once', async () => {
     const bytes = Buffer.from('written by many');
     await Promise.all(Array.from({ length: 20 }, () => store.put(digest(bytes), bytes)));
     expect(await store.read(digest(bytes))).toEqual(bytes);
   });
 
-  it('knows what it does not have', async () => {
+  it('reports what it does not have', async () => {
     expect(await store.has(ABSENT)).toBe(false);
     await expect(store.read(ABSENT)).rejects.toThrow(ObjectMissing);
   });
 
-  it('deletes, also what is not there', async () => {
+  it('deletes objects, also missing ones', async () => {
     const bytes = Buffer.from('short life');
     await store.put(digest(bytes), bytes);
     await store.delete(digest(bytes));
@@ -116,12 +116,12 @@ describe.each([
     expect(await store.has(digest(bytes))).toBe(false);
   });
 
-  it('refuses bytes of another digest and stores nothing', async () => {
+  it('refuses bytes with another digest and stores nothing', async () => {
     await expect(store.put(ABSENT, Buffer.from('something else'))).rejects.toThrow(ObjectCorrupt);
     expect(await store.has(ABSENT)).toBe(false);
   });
 
-  it('refuses a name that is no digest before it becomes a path', async () => {
+  it('refuses a name that is not a digest before it becomes a path', async () => {
     for (const name of ['../../etc/passwd', 'ABC', `${ABSENT}/x`, ABSENT.toUpperCase()]) {
       await expect(async () => store.read(name)).rejects.toThrow(TypeError);
       await expect(async () => store.put(name, Buffer.alloc(0))).rejects.toThrow(TypeError);
@@ -129,7 +129,7 @@ describe.each([
     }
   });
 
-  it('never hands out bytes that were changed behind its back', async () => {
+  it('never returns bytes that were changed in storage', async () => {
     const bytes = Buffer.from('as it was put');
     await store.put(digest(bytes), bytes);
     opened.corrupt(digest(bytes), Buffer.from('as it was bit!'.slice(0, bytes.length)));
@@ -142,7 +142,7 @@ describe.each([
 });
 
 describe('object files', () => {
-  it('removes what a crash left half written, but not what is being written now', async () => {
+  it('removes files that a crash left incomplete, but not those being written', async () => {
     const folder = temporaryDir();
     const incoming = join(folder.path, 'incoming');
     mkdirSync(incoming, { recursive: true });
@@ -156,7 +156,7 @@ describe('object files', () => {
     folder.remove();
   });
 
-  it('leaves nothing half written behind after a put', async () => {
+  it('leaves no incomplete file after a put', async () => {
     const folder = temporaryDir();
     const store = fileObjects(folder.path);
     await store.ready();

@@ -1,10 +1,10 @@
-/** A database of its own for one suite: on the server when there is one, else embedded. Closed and removed by `close`. */
+/** Databases for one suite each: on the server when there is one, else embedded. `close` also removes them. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
-import type { Log } from '../../actors/ports.ts';
+import type { Log } from '../../actors/runtime/ports.ts';
 import { type Database, type DatabaseFiles, openDatabase } from '../../src/storage/database.ts';
 import { services } from './services.ts';
 
@@ -24,6 +24,7 @@ export function builtFiles(): DatabaseFiles {
     workerFile: join(builtDir, 'pglite-worker.js'),
     documentWorkerFile: join(builtDir, 'document-worker.js'),
     templateDir: join(builtDir, 'postgres-template'),
+    dataDirProbeFile: join(builtDir, 'data-dir-probe.js'),
   };
 }
 
@@ -31,15 +32,25 @@ export function builtPageSdk(): string {
   return join(services().builtDir, 'page');
 }
 
-/** An empty folder outside the repository, and how to remove it. */
+/** Where the build has put the web app. */
+export function builtWebApp(): string {
+  return join(services().builtDir, 'web');
+}
+
+/** Creates an empty folder outside the repository. */
 export function temporaryDir(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'easel-test-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Creates an empty database on the server; `drop` ends connections that a failed test left behind. */
-export async function createServerDatabase(): Promise<{ readonly url: string; drop(): Promise<void> }> {
-  const { postgresUrl } = services();
+/**
+ * Creates a database on the server: with the current schema, which is copied because its migrations take ten times as long, or empty.
+ * `drop` also ends connections that a failed test left open.
+ */
+export async function createServerDatabase(
+  content: 'schema' | 'empty' = 'schema',
+): Promise<{ readonly url: string; drop(): Promise<void> }> {
+  const { postgresUrl, postgresTemplate } = services();
   if (postgresUrl === null) throw new Error('this machine has no PostgreSQL server; use describeWith("postgresUrl")');
   const name = `easel_test_${randomBytes(8).toString('hex')}`;
   const onServer = async (statement: string) => {
@@ -47,7 +58,7 @@ export async function createServerDatabase(): Promise<{ readonly url: string; dr
     await sql.unsafe(statement);
     await sql.end();
   };
-  await onServer(`create database ${name}`);
+  await onServer(content === 'schema' ? `create database ${name} template ${postgresTemplate}` : `create database ${name}`);
   const url = new URL(postgresUrl);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => onServer(`drop database ${name} with (force)`) };
@@ -57,7 +68,7 @@ export interface TestDatabase extends Database {
   readonly kind: DatabaseKind;
 }
 
-/** With the current schema. */
+/** Opens a new database with the current schema. */
 export async function openTestDatabase(kind: DatabaseKind = databaseKinds()[0] ?? 'embedded'): Promise<TestDatabase> {
   const folder = temporaryDir();
   const server = kind === 'postgres' ? await createServerDatabase() : null;

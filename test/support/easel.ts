@@ -1,20 +1,39 @@
 /** The whole service in this process, on a database and a data folder of its own. */
-import type { ActorRuntime } from '../../actors/runtime.ts';
-import type { UserId } from '../../protocol/ids.ts';
-import type { Tier } from '../../protocol/schemas/account.ts';
-import { startEasel } from '../../src/app.ts';
-import { parseSettings } from '../../src/config.ts';
-import { createAccount } from '../../src/services/accounts.ts';
+import type { Logger } from 'pino';
+import type { ActorRuntime } from '../../actors/runtime/runtime.ts';
+import type { UserId } from '../../protocol/core/ids.ts';
+import type { Tier } from '../../protocol/people/accounts.ts';
+import { startEasel } from '../../src/app/composition.ts';
+import type { SweepReport } from '../../src/app/sweeps.ts';
+import { createAccount } from '../../src/features/people/accounts/handlers.ts';
+import { parseSettings } from '../../src/platform/config.ts';
 import type { Sql } from '../../src/storage/sql.ts';
-import { builtFiles, builtPageSdk, createServerDatabase, type DatabaseKind, databaseKinds, temporaryDir } from './database.ts';
+import { builtFiles, createServerDatabase, type DatabaseKind, databaseKinds, temporaryDir } from './database.ts';
+import { services } from './services.ts';
 import { VirtualClock } from './virtual-clock.ts';
+
+/** A database and a data folder that outlive the service on them, so that it can be started again. */
+export interface TestStorage {
+  readonly database: DatabaseKind;
+  readonly settings: Readonly<Record<string, string>>;
+  remove(): Promise<void>;
+}
 
 export interface TestEaselOptions {
   /** Default: a server when the machine has one, else embedded. */
   readonly database?: DatabaseKind;
-  /** As the environment would have them. */
+  /** Default: one of its own, removed by `close`. */
+  readonly storage?: TestStorage;
+  /** Settings as environment variables. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** File descriptors that the service may have. Default: those of this process. */
+  readonly descriptors?: number;
+  /** Default: silent. */
+  readonly log?: Logger;
 }
+
+/** What credentials are sealed with unless a test sets another key. */
+export const TEST_SECRET_KEY = '5e'.repeat(32);
 
 export interface TestUser {
   readonly token: string;
@@ -22,7 +41,7 @@ export interface TestUser {
 }
 
 export interface TestEasel {
-  /** Of the API, without a slash at the end. */
+  /** The address of the API, without a trailing slash. */
   readonly baseUrl: string;
   readonly port: number;
   readonly sql: Sql;
@@ -30,30 +49,52 @@ export interface TestEasel {
   /** The service's time stands still until a test moves it. */
   readonly clock: VirtualClock;
   readonly database: DatabaseKind;
-  /** Of the administrator that the first start made. */
+  /** The token of the administrator that the first start created. */
   readonly adminToken: string;
-  /** A page's own origin as a browser sees it. Node cannot resolve it, and its fetch sends no Host of ours: use `wire` of test/content/wire.ts. */
+  /** A page's own origin. Node cannot resolve it, and fetch does not let a test set Host: use `wire` of page-requests.ts. */
   contentUrl(slug: string): string;
   /** Calls the API; `token` becomes the Authorization header. */
   fetch(path: string, init?: RequestInit & { readonly token?: string }): Promise<Response>;
   newUser(tier?: Tier): Promise<TestUser>;
+  /** The daily sweep, now. */
+  sweep(): Promise<SweepReport>;
   close(): Promise<void>;
 }
 
-export async function startTestEasel(options: TestEaselOptions = {}): Promise<TestEasel> {
-  const database = options.database ?? databaseKinds()[0] ?? 'embedded';
+export async function testStorage(database: DatabaseKind = databaseKinds()[0] ?? 'embedded'): Promise<TestStorage> {
   const folder = temporaryDir();
   const server = database === 'postgres' ? await createServerDatabase() : null;
-  // What the service gathers for a few milliseconds, as edits and their commits, goes on by itself.
+  return {
+    database,
+    settings: { DATA_DIR: folder.path, ...(server !== null && { DATABASE_URL: server.url }) },
+    remove: async () => {
+      await server?.drop();
+      folder.remove();
+    },
+  };
+}
+
+export async function startTestEasel(options: TestEaselOptions = {}): Promise<TestEasel> {
+  const storage = options.storage ?? (await testStorage(options.database));
+  const { database } = storage;
+  // Waits of a few milliseconds, such as those that gather edits and commits, pass by themselves.
   const clock = new VirtualClock({ passingMs: 20 });
   const settings = parseSettings({
     PORT: '0',
-    DATA_DIR: folder.path,
-    DATABASE_URL: server?.url,
+    ...storage.settings,
     LOG_LEVEL: 'silent',
+    SECRET_KEY: TEST_SECRET_KEY,
+    // Lists of pages start no browsers, except in the tests of pictures.
+    THUMBNAILS: 'off',
     ...options.settings,
   });
-  const easel = await startEasel(settings, { clock, databaseFiles: builtFiles(), pageSdkDir: builtPageSdk() });
+  const easel = await startEasel(settings, {
+    clock,
+    databaseFiles: builtFiles(),
+    builtDir: services().builtDir,
+    ...(options.descriptors !== undefined && { descriptors: options.descriptors }),
+    ...(options.log !== undefined && { log: options.log }),
+  });
   const baseUrl = `http://127.0.0.1:${easel.port}`;
   return {
     baseUrl,
@@ -70,10 +111,10 @@ export async function startTestEasel(options: TestEaselOptions = {}): Promise<Te
       return fetch(`${baseUrl}${path}`, { ...init, headers });
     },
     newUser: (tier = 'free') => easel.sql.begin((tx) => createAccount(tx, { tier, isAdmin: false, nowMs: clock.nowMs() })),
+    sweep: () => easel.sweep(),
     close: async () => {
       const drained = await easel.close();
-      await server?.drop();
-      folder.remove();
+      if (options.storage === undefined) await storage.remove();
       if (!drained) throw new Error('the service did not finish its work within the drain deadline');
     },
   };

@@ -5,30 +5,37 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import type { TestProject } from 'vitest/node';
+import { makeTemplate, templateName } from './schema-template.ts';
 import type { Services } from './services.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CACHE = join(ROOT, 'node_modules/.cache/easel');
 const DEFAULT_CHROMIUM = '/usr/bin/chromium';
+/** The value of CHROMIUM_PATH for a run without browser tests. */
+const NO_CHROMIUM = 'none';
 
-export default async function setup(project: TestProject): Promise<() => void> {
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   removeLeftovers();
   const builtDir = join(CACHE, `test-${process.pid}`);
-  execFileSync(process.execPath, [join(ROOT, 'deploy/build.mjs'), builtDir, 'main', 'cli', 'pglite-worker', 'document-worker'], {
-    stdio: 'inherit',
-  });
+  const entries = ['main', 'data', 'cli', 'pglite-worker', 'document-worker', 'data-dir-probe'];
+  execFileSync(process.execPath, [join(ROOT, 'deploy/build.mjs'), builtDir, ...entries], { stdio: 'inherit' });
   const found: Services = {
     postgresUrl: await reachablePostgres(process.env.TEST_DATABASE_URL ?? 'postgres://root@127.0.0.1:5432/postgres'),
     redisUrl: await reachable(process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'),
+    postgresTemplate: templateName(process.pid),
     chromiumPath: executable(process.env.CHROMIUM_PATH ?? DEFAULT_CHROMIUM),
     builtDir,
   };
   reportMissing(found);
+  const dropTemplate = await makeTemplate(found, isAlive);
   project.provide('services', found);
-  return () => rmSync(builtDir, { recursive: true, force: true });
+  return async () => {
+    rmSync(builtDir, { recursive: true, force: true });
+    await dropTemplate();
+  };
 }
 
-/** Builds of test runs that were killed. */
+/** Removes the builds of test runs that were killed. */
 function removeLeftovers(): void {
   if (!existsSync(CACHE)) return;
   for (const name of readdirSync(CACHE)) {
@@ -49,7 +56,7 @@ function reportMissing(found: Services): void {
   const missing = [
     found.postgresUrl === null ? 'PostgreSQL (TEST_DATABASE_URL)' : '',
     found.redisUrl === null ? 'Redis (TEST_REDIS_URL)' : '',
-    found.chromiumPath === null ? 'Chromium (CHROMIUM_PATH)' : '',
+    found.chromiumPath === null && process.env.CHROMIUM_PATH !== NO_CHROMIUM ? 'Chromium (CHROMIUM_PATH)' : '',
   ].filter((name) => name !== '');
   if (missing.length === 0) return;
   const message = `Not found: ${missing.join(', ')}. The suites that need it are skipped.`;

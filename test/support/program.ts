@@ -14,9 +14,7 @@ export interface Program {
   readonly baseUrl: string;
   /** Printed on the first start of an installation. */
   readonly adminToken: string | undefined;
-  /** From the start of the process to its printed address. */
-  readonly startMs: number;
-  /** All that it has written so far. */
+  /** Everything written to it so far. */
   stdout(): string;
   stderr(): string;
   ended: Promise<ProgramEnd>;
@@ -31,28 +29,33 @@ export interface FailedStart extends ProgramEnd {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Starts it with these settings and nothing else of ours; `PORT` defaults to a free one. Rejects when it ends before it listens. */
-export async function startProgram(settings: Environment): Promise<Program> {
-  const outcome = await launch(settings);
+/** Starts the program with these settings alone, and at most so many file descriptors; `PORT` defaults to a free one. Rejects when the program ends before it listens. */
+export async function startProgram(settings: Environment, { descriptors }: { readonly descriptors?: number } = {}): Promise<Program> {
+  // The program raises its soft limit to the hard one, so both are set.
+  const limited = descriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh'];
+  const outcome = await launch(settings, limited);
   if ('baseUrl' in outcome) return outcome;
   throw new Error(`the program ended with ${outcome.code ?? outcome.signal}:\n${outcome.stderr}`);
 }
 
-/** Starts it where it must not start, and says how it ended. */
-export async function failToStart(settings: Environment): Promise<FailedStart> {
-  const outcome = await launch(settings);
+/** The capabilities by which root may write everywhere. */
+const WITHOUT_ROOT_RIGHTS = ['setpriv', '--bounding-set=-dac_override,-dac_read_search'];
+
+/** Starts the program where it must fail, and answers how it ended. `asUser`: without root's right to write everywhere. */
+export async function failToStart(settings: Environment, { asUser = false } = {}): Promise<FailedStart> {
+  const outcome = await launch(settings, asUser && process.getuid?.() === 0 ? WITHOUT_ROOT_RIGHTS : []);
   if (!('baseUrl' in outcome)) return outcome;
   await outcome.end('SIGKILL');
   throw new Error('the program started, which it must not');
 }
 
-async function launch(settings: Environment): Promise<Program | FailedStart> {
-  const startedMs = performance.now();
-  const child = spawn(process.execPath, ['--enable-source-maps', join(services().builtDir, 'main.js')], {
+async function launch(settings: Environment, prefix: readonly string[] = []): Promise<Program | FailedStart> {
+  const [command = '', ...args] = [...prefix, process.execPath, '--enable-source-maps', join(services().builtDir, 'main.js')];
+  const child = spawn(command, args, {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, LOG_LEVEL: 'warn', PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // A failed test leaves it running; it must not outlive the test process.
+  // A failed test leaves the program running; it must not outlive the test process.
   const killIt = () => child.kill('SIGKILL');
   process.once('exit', killIt);
   child.once('exit', () => process.off('exit', killIt));
@@ -65,7 +68,7 @@ async function launch(settings: Environment): Promise<Program | FailedStart> {
   const listening = new Promise<string>((resolve) => {
     child.stdout.setEncoding('utf8').on('data', (text) => {
       stdout += text;
-      // The greeting is written in one piece, its address first.
+      // The greeting is written in one chunk, with the address first.
       const address = /^Easel is at (\S+)\n/m.exec(stdout)?.[1];
       if (address !== undefined) resolve(address);
     });
@@ -76,7 +79,6 @@ async function launch(settings: Environment): Promise<Program | FailedStart> {
     process: child,
     baseUrl: address.replace('localhost', '127.0.0.1'),
     adminToken: /so_[0-9a-f]{64}/.exec(stdout)?.[0],
-    startMs: performance.now() - startedMs,
     stdout: () => stdout,
     stderr: () => stderr,
     ended,

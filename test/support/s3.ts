@@ -6,9 +6,9 @@ import S3rver from 's3rver';
 import { temporaryDir } from './database.ts';
 
 export interface TestS3 {
-  /** As the environment of the service would have them. */
+  /** Settings as environment variables. */
   readonly settings: Readonly<Record<'S3_ENDPOINT' | 'S3_BUCKET' | 'S3_ACCESS_KEY' | 'S3_SECRET_KEY' | 'S3_REGION', string>>;
-  /** The file in which it keeps an object. */
+  /** The file that holds an object. */
   fileOf(name: string): string;
   close(): Promise<void>;
 }

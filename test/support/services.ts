@@ -1,12 +1,14 @@
-/** What this machine offers to the tests, and how they say plainly that something is missing. */
+/** Services of this machine that tests need, and suites that are skipped without them. */
 import { describe, inject } from 'vitest';
 
 export interface Services {
   /** A server on which databases may be created, or null. */
   readonly postgresUrl: string | null;
+  /** The name of a database there with the current schema, which nothing is connected to. */
+  readonly postgresTemplate: string;
   readonly redisUrl: string | null;
   readonly chromiumPath: string | null;
-  /** The built program: main.js, cli.js, pglite-worker.js, migrations/, postgres-template/. */
+  /** The built program: main.js, data.js, cli.js, pglite-worker.js, migrations/, postgres-template/. */
   readonly builtDir: string;
 }
 
@@ -22,7 +24,7 @@ export function services(): Services {
 
 type Optional = 'postgresUrl' | 'redisUrl' | 'chromiumPath';
 
-/** A suite that needs a service of this machine. Without it the suite is skipped, which global-setup has said and CI refuses. */
+/** A suite that needs a service of this machine. Without the service it is skipped, which global-setup reports and CI refuses. */
 export function describeWith(service: Optional): typeof describe.skip {
   return services()[service] === null ? describe.skip : describe;
 }

@@ -1,4 +1,4 @@
-/** A small SMTP server in this process: takes mail, or answers as a test wants it to. */
+/** A small SMTP server in this process that accepts mail or gives the answers of a test. */
 
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
@@ -6,16 +6,16 @@ import { createServer, type Socket } from 'node:net';
 export interface TakenMail {
   readonly from: string;
   readonly to: readonly string[];
-  /** Headers and body as they came, lines ended by a newline. */
+  /** Headers and body as received, with lines separated by a newline. */
   readonly text: string;
 }
 
 export interface TestSmtp {
   readonly url: string;
   readonly taken: readonly TakenMail[];
-  /** What the next recipients are answered; by default they are taken. Undefined as an answer hangs up. */
+  /** Answers to the next recipients, who are accepted by default. Undefined closes the connection. */
   refuse(answer: string | undefined, times: number): void;
-  /** Settles when so many mails were taken since the start. */
+  /** Resolves when so many mails have been accepted since the start. */
   took(count: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function startSmtp(): Promise<TestSmtp> {
   };
 }
 
-/** One session, RFC 5321 as far as it is needed. */
+/** Serves one session with the needed part of RFC 5321. */
 function converse(socket: Socket, refusals: (string | undefined)[], take: (mail: TakenMail) => void): void {
   let from = '';
   let to: string[] = [];

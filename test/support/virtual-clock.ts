@@ -1,5 +1,5 @@
 /** A clock that moves only when a test moves it. */
-import type { Clock, Timer } from '../../actors/ports.ts';
+import type { Clock, Timer } from '../../actors/runtime/ports.ts';
 
 interface Alarm {
   readonly atMs: number;
@@ -17,7 +17,7 @@ export class VirtualClock implements Clock {
   readonly #startMs: number;
   readonly #passingMs: number;
 
-  /** Waits of up to `passingMs` also pass by themselves: what gathers for a moment would else stand still for good. */
+  /** Waits of up to `passingMs` also end by themselves, so that short gathering pauses do not need the test to move the clock. */
   constructor({ startMs = START_MS, passingMs = 0 } = {}) {
     this.#startMs = startMs;
     this.#passingMs = passingMs;
@@ -38,7 +38,7 @@ export class VirtualClock implements Clock {
     return { cancel: () => this.#alarms.delete(alarm) };
   }
 
-  /** Runs every alarm that falls due on the way, in order, those among them that alarms set. */
+  /** Runs every alarm due on the way in order, including those that alarms set. */
   advance(ms: number): void {
     const targetMs = this.#elapsedMs + ms;
     for (let next = this.#nextDue(targetMs); next !== undefined; next = this.#nextDue(targetMs)) {

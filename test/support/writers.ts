@@ -1,10 +1,10 @@
-/** Writers that load a running service with JSON keys and remember exactly what it acknowledged. */
+/** Writers that write JSON keys to a running service and record exactly what it acknowledged. */
 import type { Program } from './program.ts';
 
 interface KeyHistory {
-  /** The last value that was answered with success; 0 before the first. */
+  /** The last value that was acknowledged; 0 before the first. */
   acknowledged: number;
-  /** The last value that was sent; its outcome may be unknown. */
+  /** The last value sent; its outcome may be unknown. */
   sent: number;
 }
 
@@ -51,8 +51,8 @@ export class Writers {
   }
 
   /**
-   * Writes to `baseUrl` until the connection breaks or `signal` fires. A 503 is tried again: that is what it says; any other refusal
-   * rejects. Each key counts up by one writer.
+   * Writes to `baseUrl` until the connection breaks or `signal` fires. A 503 is retried; any other refusal rejects. Each key has one
+   * writer, which counts up.
    */
   async run(baseUrl: string, signal?: AbortSignal): Promise<void> {
     const writers = this.#targets.flatMap((target) =>
@@ -67,14 +67,14 @@ export class Writers {
     }
   }
 
-  /** Resolves when so many writes more have been acknowledged; rejects when the writers end before that. */
+  /** Resolves after so many more acknowledged writes; rejects when the writers end first. */
   acknowledgedMore(count: number): Promise<void> {
     return new Promise((reached, missed) => {
       this.#enough = { count: this.#acknowledged + count, reached, missed };
     });
   }
 
-  /** Keys whose stored value is older than what was acknowledged, or was never sent. Empty when nothing is lost. */
+  /** Keys whose stored value is older than the acknowledged one, or was never sent. Empty when nothing is lost. */
   async findLosses(baseUrl: string): Promise<readonly string[]> {
     const losses: string[] = [];
     for (const [name, { acknowledged, sent }] of this.#keys) {
@@ -127,7 +127,7 @@ function put(url: string, token: string, body: object): Promise<number> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   return fetch(url, { method: 'PUT', headers, body: JSON.stringify(body) }).then(
     async (response) => {
-      // Read to its end, or the connection is not used again.
+      // An unread body would keep the connection from being reused.
       await response.arrayBuffer();
       return response.status;
     },

@@ -7,7 +7,7 @@ import { easel } from '/sdk.mjs';
 
 const STATES = { connecting: 'connecting …', offline: 'offline: you can go on writing', refused: 'not readable', idle: '', live: '' };
 const NAME = 'name';
-/** Dark enough for white letters. */
+/** Dark enough for white text on them. */
 const COLORS = ['#b3261e', '#9a5b00', '#1b7a43', '#0b7285', '#2a5bd0', '#7a3fd1', '#b0307a'];
 let color = COLORS[Math.floor(Math.random() * COLORS.length)];
 
@@ -24,7 +24,7 @@ const view = new EditorView({
   parent: document.getElementById('text'),
   doc: text.toString(),
   extensions: [
-    // Takes back only what this window has written; before the editor's own history, which knows no others.
+    // Undoes only changes of this window. Its keys come before those of the editor's own history, which would undo changes of others too.
     keymap.of(yUndoManagerKeymap),
     yCollab(text, awareness, { undoManager: new Y.UndoManager(text) }),
     basicSetup,
@@ -34,14 +34,14 @@ const view = new EditorView({
   ],
 });
 
-/** Whoever is signed in is shown by the name of the account, whatever stands here. */
+/** The name of an anonymous visitor; for a signed-in one the server uses the account's name. */
 function sayName() {
   const name = field.value.trim().slice(0, 40);
   localStorage.setItem(NAME, name);
   awareness.setLocalStateField('user', { name: name || 'Somebody', color, colorLight: `${color}33` });
 }
 
-/** One that nobody else here has, while there are any. */
+/** A colour that nobody else has, if there is one left. */
 function pickColor() {
   const others = [...awareness.getStates()].filter(([id]) => id !== awareness.clientID);
   const taken = new Set(others.map(([, { user }]) => user?.color));
@@ -85,11 +85,15 @@ awareness.on('change', showPeople);
 for (const event of ['state', 'readOnly']) shared.on(event, allowWriting);
 text.observe(showCount);
 for (const event of ['state', 'unsaved', 'readOnly']) shared.on(event, showState);
+shared.on('state', (state) => {
+  // The earlier problem is over.
+  if (state === 'live') note.textContent = '';
+});
 shared.on('error', ({ code, message }) => {
-  note.textContent = code === 'UNAUTHORIZED' ? 'Visitors may not join in here: the owner has to allow it.' : message;
+  note.textContent = code === 'UNAUTHORIZED' ? 'Visitors cannot edit here until the owner allows it.' : message;
 });
 sayName();
-// Why it cannot be read is told by `error`.
+// The `error` event shows the reason.
 shared.synced.then(pickColor, () => undefined);
 showPeople();
 showState();

@@ -9,7 +9,17 @@ const progress = document.getElementById('progress');
 const list = document.getElementById('entries');
 const entries = easel.table('entries');
 
-// What strangers wrote is only ever put in as text, never as HTML, and may be of any type and length.
+/** True while the note is about the connection, so that it is cleared when the connection is back. */
+let isPassing = false;
+/** True if the server did not answer or was not ready. */
+const ofConnection = (error) => error.status === 0 || error.status >= 500;
+
+function say(text, passes = false) {
+  note.textContent = text;
+  isPassing = passes;
+}
+
+// Anybody may have written the rows: values are inserted as text, never as HTML, and can have any type and length.
 function textOf(value, charsMax) {
   return typeof value === 'string' ? value.slice(0, charsMax) : '';
 }
@@ -72,15 +82,16 @@ form.addEventListener('submit', async (event) => {
   const fields = new FormData(form);
   const button = form.querySelector('button');
   button.disabled = true;
-  note.textContent = '';
+  say('');
   try {
     const picture = await sendPicture(fields.get('picture'));
     await entries.insert({ name: fields.get('name').trim(), message: fields.get('message').trim(), ...(picture && { picture }) });
     form.reset();
-    note.textContent = 'Thank you.';
+    say('Thank you.');
   } catch (error) {
     if (!(error instanceof EaselError)) throw error;
-    note.textContent = error.code === 'UNAUTHORIZED' ? 'Visitors may not sign here yet: its owner has to allow it.' : error.message;
+    const text = error.code === 'UNAUTHORIZED' ? 'Visitors cannot sign here until the owner allows it.' : error.message;
+    say(text, ofConnection(error));
   } finally {
     button.disabled = false;
     progress.hidden = true;
@@ -89,11 +100,12 @@ form.addEventListener('submit', async (event) => {
 });
 
 easel.on('retry', ({ waitMs }) => {
-  note.textContent = `Busy. Trying again in ${Math.ceil(waitMs / 1000)} s …`;
+  say(`Busy. Trying again in ${Math.ceil(waitMs / 1000)} s …`, true);
 });
 easel.on('state', (state) => {
   const shown = document.getElementById('state');
   shown.dataset.state = state;
   shown.textContent = STATES[state];
+  if (isPassing && (state === 'live' || state === 'polling')) say('');
 });
 entries.watch(show, { sort: '-createdAt', limit: SHOWN_MAX });

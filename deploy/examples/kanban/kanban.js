@@ -1,7 +1,7 @@
 import { EaselError, easel } from '/sdk.mjs';
 
 const STATES = { connecting: 'connecting …', live: 'live', polling: 'every few seconds', refused: 'not readable', idle: '' };
-/** Between two cards there is always room for one more, until these are used up; then their order is written anew. */
+/** Gap between the positions of cards. When no number is left between two cards, the column is renumbered. */
 const GAP = 1024;
 
 const table = easel.table('cards');
@@ -16,10 +16,10 @@ const columns = [...document.querySelectorAll('[data-column]')].map((section) =>
   return { id: section.dataset.column, name, heading, list };
 });
 
-/** By id: what was told last, with what this window has changed and not yet heard of. */
+/** Cards by id: the last known state plus changes of this window that are not confirmed yet. */
 const cards = new Map();
 let dragged;
-/** The card whose text is written here, where it was then: it stays there until that is done, wherever others move it. */
+/** The card that is being edited and its position. It stays there until the edit ends, even if others move it. */
 let edited;
 
 function cardsOf(column) {
@@ -31,7 +31,7 @@ function show() {
   const focused = document.activeElement?.closest('[data-card]')?.dataset.card;
   if (!cards.has(edited?.id)) edited = undefined;
   for (const column of columns) showColumn(column);
-  // A card that was moved has lost it.
+  // Moving an element loses the focus.
   const item = focused && document.querySelector(`[data-card="${focused}"]`);
   if (item && !item.contains(document.activeElement)) item.focus({ preventScroll: true });
 }
@@ -43,7 +43,7 @@ function showColumn({ id, list, heading }) {
   const there = new Map([...list.children].map((item) => [item.dataset.card, item]));
   for (const [index, card] of wanted.entries()) {
     const item = there.get(card.id) ?? newItem(card);
-    // To move it would end the writing.
+    // Moving it would end the edit.
     while (card.id === edited?.id && list.children[index] !== item) list.append(list.children[index]);
     const text = item.querySelector('.text');
     if (document.activeElement !== text && text.textContent !== card.text) text.textContent = card.text;
@@ -59,13 +59,13 @@ function newItem(card) {
   item.draggable = true;
   const text = document.createElement('span');
   text.className = 'text';
-  // For fingers, which cannot drag everywhere.
+  // For touch screens without drag and drop.
   const onward = newButton('→', 'Move to the next column', () => moveOnward(item.dataset.card));
   onward.className = 'onward';
   item.append(
     text,
     onward,
-    newButton('×', 'Remove this card', () => removeCard(item.dataset.card)),
+    newButton('×', 'Delete this card', () => removeCard(item.dataset.card)),
   );
   item.addEventListener('dragstart', (event) => {
     dragged = item.dataset.card;
@@ -105,7 +105,7 @@ function onKey(event, item) {
   event.preventDefault();
 }
 
-/** One step up, down or to a column beside. */
+/** One step up, down or to a neighbouring column. */
 function step(id, key) {
   const card = cards.get(id);
   const column = columns.findIndex((each) => each.id === card.column);
@@ -118,7 +118,7 @@ function step(id, key) {
   move(id, card.column, Math.max(0, index + (key === 'ArrowDown' ? 1 : -1)));
 }
 
-/** Puts a card before what is now the `index`-th of the other cards of a column. */
+/** Moves a card to position `index` among the other cards of a column. */
 async function move(id, column, index) {
   const others = cardsOf(column).filter((card) => card.id !== id);
   const before = others[index - 1]?.place ?? (others[index]?.place ?? GAP * 2) - GAP * 2;
@@ -137,7 +137,7 @@ async function renumber(column, ordered) {
   for (const [index, { id }] of ordered.entries()) await change(id, { column, place: (index + 1) * GAP });
 }
 
-/** Seen here at once; the server's word counts. */
+/** Shows the change immediately; the server's state replaces it. */
 async function change(id, changes) {
   const before = cards.get(id);
   cards.set(id, { ...before, ...changes });
@@ -158,17 +158,28 @@ async function removeCard(id) {
   );
 }
 
+/** True while the note is about the connection, so that it is cleared when the connection is back. */
+let isPassing = false;
+/** True if the server did not answer or was not ready. */
+const ofConnection = (error) => error.status === 0 || error.status >= 500;
+
+function say(text, passes = false) {
+  note.textContent = text;
+  isPassing = passes;
+}
+
 async function attempt(write, takeBack) {
-  note.textContent = '';
+  say('');
   try {
     return await write();
   } catch (error) {
     if (!(error instanceof EaselError)) throw error;
-    // Somebody else was quicker: the watch tells.
+    // Somebody else has changed or deleted it; the watch delivers that.
     if (error.code === 'ROW_NOT_FOUND') return undefined;
     takeBack();
     show();
-    note.textContent = error.code === 'UNAUTHORIZED' ? 'Visitors may not change the board: its owner has to allow it.' : error.message;
+    const text = error.code === 'UNAUTHORIZED' ? 'Visitors cannot change the board until the owner allows it.' : error.message;
+    say(text, ofConnection(error));
     return undefined;
   }
 }
@@ -180,7 +191,7 @@ function edit(item) {
   const { id, text: before } = card;
   edited = { id, column: card.column, place: card.place };
   text.contentEditable = 'plaintext-only';
-  // Where only text is not known.
+  // For browsers without contenteditable="plaintext-only".
   if (text.contentEditable !== 'plaintext-only') text.contentEditable = 'true';
   text.setAttribute('role', 'textbox');
   text.setAttribute('aria-label', 'Text of the card');
@@ -196,7 +207,7 @@ function edit(item) {
     text.removeAttribute('aria-label');
     item.draggable = true;
     const after = text.textContent.trim().slice(0, 500);
-    // Somebody may have removed it meanwhile.
+    // Somebody else may have deleted it.
     if (keeps && after !== '' && after !== before && cards.has(id)) change(id, { text: after });
     else text.textContent = cards.get(id)?.text ?? before;
     show();
@@ -266,6 +277,7 @@ easel.on('state', (state) => {
   const shown = document.getElementById('state');
   shown.dataset.state = state;
   shown.textContent = STATES[state];
+  if (isPassing && (state === 'live' || state === 'polling')) say('');
 });
 table.watch(
   (change) => {

@@ -1,7 +1,7 @@
 import { EaselError, easel } from '/sdk.mjs';
 
 const STATES = { connecting: 'connecting …', live: 'live', polling: 'every few seconds', refused: 'not readable', idle: '' };
-/** This browser's own vote. Whoever wants to cheat can: a poll that must not be cheated needs people to sign in. */
+/** This browser's own vote. Anybody can vote twice with another browser; a poll that must prevent this needs sign-in. */
 const MINE = 'voted';
 
 const buttons = [...document.querySelectorAll('#options button')];
@@ -15,7 +15,7 @@ for (const button of buttons) {
   button.append(label, result);
 }
 
-/** What was told last. Only the watch tells: the answer to an own vote may be older than what came meanwhile. */
+/** The last counts of the watch. The answer to an own vote is not used, because it can be older than a change received since. */
 let votes = {};
 
 function show() {
@@ -32,20 +32,31 @@ function show() {
   }
   const own = buttons.find((button) => button.dataset.option === mine)?.querySelector('.label').textContent;
   document.getElementById('total').textContent =
-    `${total} ${total === 1 ? 'vote' : 'votes'} so far. ${own ? `Yours went to ${own}.` : 'Yours is not among them yet.'}`;
+    `${total} ${total === 1 ? 'vote' : 'votes'} so far. ${own ? `You voted for ${own}.` : 'You have not voted yet.'}`;
+}
+
+/** True while the note is about the connection, so that it is cleared when the connection is back. */
+let isPassing = false;
+/** True if the server did not answer or was not ready. */
+const ofConnection = (error) => error.status === 0 || error.status >= 500;
+
+function say(text, passes = false) {
+  note.textContent = text;
+  isPassing = passes;
 }
 
 async function vote(option) {
   localStorage.setItem(MINE, option);
-  note.textContent = '';
+  say('');
   show();
   try {
-    // The server adds: however many vote in the same moment, every vote counts once.
+    // The server increments atomically, so simultaneous votes all count.
     await easel.json.increment('votes', 1, { path: `$.${option}` });
   } catch (error) {
     if (!(error instanceof EaselError)) throw error;
     localStorage.removeItem(MINE);
-    note.textContent = error.code === 'UNAUTHORIZED' ? 'Visitors may not vote here yet: its owner has to allow it.' : error.message;
+    const text = error.code === 'UNAUTHORIZED' ? 'Visitors cannot vote here until the owner allows it.' : error.message;
+    say(text, ofConnection(error));
     show();
   }
 }
@@ -55,6 +66,7 @@ easel.on('state', (state) => {
   const shown = document.getElementById('state');
   shown.dataset.state = state;
   shown.textContent = STATES[state];
+  if (isPassing && (state === 'live' || state === 'polling')) say('');
 });
 easel.json.watch('votes', (value) => {
   votes = typeof value === 'object' && value !== null ? value : {};

@@ -4,9 +4,9 @@ import * as Y from '/sdk-yjs.mjs';
 const COLORS = { ink: 'Ink', red: 'Red', amber: 'Amber', green: 'Green', blue: 'Blue', violet: 'Violet' };
 const STATES = { connecting: 'connecting …', offline: 'offline: your strokes are sent later', refused: 'not readable', live: '', idle: '' };
 const SVG = 'http://www.w3.org/2000/svg';
-/** A hand is told to the others at most this often, in ms. */
+/** Minimum time between two pointer positions sent to others, in ms. */
 const HAND_EVERY_MS = 50;
-/** Points nearer to the last one than this, in units of the board, are left out. */
+/** Points nearer to the previous one than this, in units of the board, are dropped. */
 const STEP = 2;
 
 const board = document.getElementById('board');
@@ -16,15 +16,15 @@ const note = document.getElementById('note');
 const eraser = document.getElementById('erase');
 
 const shared = await easel.doc('board', { Y });
-/** Each is a Y.Map of `color`, `width` and `points`, a Y.Array of x, y, x, y … in units of the board. */
+/** Each stroke is a Y.Map of `color`, `width` and `points`, a Y.Array of x, y, x, y … in units of the board. */
 const strokes = shared.doc.getArray('strokes');
-// Only what was drawn in this window is taken back.
+// Undoes only strokes of this window.
 const history = new Y.UndoManager(strokes, { captureTimeout: 0, trackedOrigins: new Set(['hand']) });
 const byHand = (run) => shared.doc.transact(run, 'hand');
 
 let color = 'ink';
 let drawing;
-/** What is shown of each stroke. */
+/** The SVG path of each stroke. */
 const paths = new Map();
 
 function pathOf(points) {
@@ -41,7 +41,7 @@ function show() {
     path.remove();
     paths.delete(stroke);
   }
-  // What was drawn at the same time lies in the same order everywhere, whichever came first here.
+  // Simultaneous strokes have the same order in every window, independent of their arrival.
   let next = drawn.firstChild;
   for (const stroke of there) {
     const path = paths.get(stroke) ?? newPath(stroke);
@@ -69,7 +69,7 @@ strokes.observeDeep((events) => {
   for (const { target } of events) if (target.parent instanceof Y.Map) showPoints(target.parent);
 });
 
-/** Where a pointer is, in units of the board. */
+/** The position of a pointer in units of the board. */
 function at({ clientX, clientY }) {
   const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(board.getScreenCTM().inverse());
   return [Math.round(x * 10) / 10, Math.round(y * 10) / 10];
@@ -88,7 +88,7 @@ function begin(event) {
     ['width', Number(document.getElementById('width').value)],
     ['points', points],
   ]);
-  // The points that follow belong to the same step of undo.
+  // Later points of the stroke join the same undo step.
   byHand(() => strokes.push([stroke]));
   drawing = { points, last: at(event), pointerId: event.pointerId };
 }
@@ -98,7 +98,7 @@ function go(event) {
   if (isErasing() && event.buttons === 1) eraseAt(event);
   if (drawing === undefined || event.pointerId !== drawing.pointerId) return;
   const more = [];
-  // All that the pen has told since the last frame.
+  // All positions of the pen since the last frame.
   for (const each of event.getCoalescedEvents?.() ?? [event]) {
     const [x, y] = at(each);
     if (Math.hypot(x - drawing.last[0], y - drawing.last[1]) < STEP) continue;
@@ -205,8 +205,12 @@ board.addEventListener('pointercancel', end);
 board.addEventListener('pointerleave', () => sayHand(null));
 
 for (const event of ['state', 'unsaved', 'readOnly']) shared.on(event, showState);
+shared.on('state', (state) => {
+  // The earlier problem is over.
+  if (state === 'live') note.textContent = '';
+});
 shared.on('error', ({ code, message }) => {
-  note.textContent = code === 'UNAUTHORIZED' ? 'Visitors may not join in here: the owner has to allow it.' : message;
+  note.textContent = code === 'UNAUTHORIZED' ? 'Visitors cannot draw here until the owner allows it.' : message;
 });
 easel.presence.on('change', showPeople);
 show();

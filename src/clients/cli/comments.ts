@@ -1,7 +1,8 @@
-/** comments list, add, resolve: what people say about a page. */
+/** comments list, add, resolve: the comments of a page. */
 import type { Command } from 'commander';
-import type { PublicComment } from '../../../protocol/schemas/comment.ts';
+import type { PublicComment } from '../../../protocol/data/comments.ts';
 import { artifactIdOf, artifactOption } from './artifact-name.ts';
+import { addInboxCommand } from './inbox.ts';
 import { collect, limitOption } from './paging.ts';
 import type { OpenSession, Session } from './session.ts';
 import { readText } from './standard-input.ts';
@@ -11,18 +12,18 @@ interface Named {
   readonly artifact?: string;
 }
 
-/** One comment on a few lines, its replies set in below it. */
+/** One comment on a few lines; replies are indented. */
 function commentLines(comment: PublicComment): string {
   const by = comment.authorName ?? 'Somebody';
   const marks = [comment.resolved ? 'resolved' : '', comment.outdated ? 'outdated' : ''].filter((mark) => mark !== '').join(', ');
   const about = comment.quote === null ? '' : `\n  "${comment.quote.exact}"`;
   const head = `${comment.id}  ${timeText(comment.createdAt)}  ${by}${marks === '' ? '' : `  (${marks})`}${about}\n${comment.content}`;
-  // Strangers may have written it: nothing of it is a command to the terminal.
+  // Anybody may have written the text, so control characters must not reach the terminal.
   const plain = head.replace(/[^\P{Cc}\n]/gu, ' ');
   return comment.parentId === null ? plain : plain.replace(/^/gm, '    ');
 }
 
-/** Each first comment with everything below it, where it is on this page too. */
+/** Orders comments by thread: each root followed by those of its replies that are in the list. */
 function inThreads(comments: readonly PublicComment[]): PublicComment[] {
   const below = new Map<string | null, PublicComment[]>();
   const known = new Set(comments.map(({ id }) => id));
@@ -39,7 +40,7 @@ async function list(session: Session, options: Named & { limit: number; open?: b
   let count = 0;
   const { items, hasMore } = await collect(options.limit, async (page) => {
     const query = { ...page, contextId: options.context, ...(options.open && { resolved: 'false' as const }) };
-    const { data } = (await session.api.call('comments.list', { params: { artifactId }, query, signal: session.shell.signal })).body;
+    const { data } = (await session.api.comments.list({ params: { artifactId }, query, signal: session.shell.signal })).body;
     count = data.count;
     return { items: data.comments, next: data.nextCursor };
   });
@@ -57,36 +58,37 @@ async function add(session: Session, text: string, options: Named & { reply?: st
     contextId: options.context,
     ...(options.quote !== undefined && { quote: { exact: options.quote } }),
   };
-  const { data } = (await session.api.call('comments.create', { params: { artifactId }, body, signal: session.shell.signal })).body;
+  const { data } = (await session.api.comments.create({ params: { artifactId }, body, signal: session.shell.signal })).body;
   session.answer(data, `Commented: ${data.id}`);
 }
 
 async function resolve(session: Session, commentId: string, options: Named & { reopen?: boolean }): Promise<void> {
   const artifactId = await artifactIdOf(session, options.artifact);
   const { data } = (
-    await session.api.call('comments.resolve', {
+    await session.api.comments.resolve({
       params: { artifactId, commentId },
       body: { resolved: options.reopen !== true },
       signal: session.shell.signal,
     })
   ).body;
-  session.answer(data, `${data.resolved ? 'Resolved' : 'Open again'}: ${data.id}`);
+  session.answer(data, `${data.resolved ? 'Resolved' : 'Reopened'}: ${data.id}`);
 }
 
 export function addCommentCommands(program: Command, open: OpenSession): void {
   program.commandsGroup('Data');
+  addInboxCommand(program, open);
   const comments = program
     .command('comments')
-    .summary('read and write what people say about a page')
+    .summary('read and write comments on a page')
     .description('Reads and writes the comments of a page.')
     .addHelpText('after', '\nExamples:\n  easel comments list --open\n  easel comments add "Looks good."');
   comments
     .command('list')
-    .summary('the comments in their threads')
-    .description('Lists comments, oldest first, each with the replies to it.')
+    .summary('list the comments by thread')
+    .description('Lists the comments, oldest thread first, each with its replies.')
     .addOption(limitOption())
-    .option('--open', 'only those that are not resolved')
-    .option('--context <path>', 'only those about one page or thing')
+    .option('--open', 'only unresolved ones')
+    .option('--context <path>', 'only those about this page of the site')
     .addOption(artifactOption())
     .addHelpText('after', '\nExamples:\n  easel comments list\n  easel comments list --open --limit 200 -a my-site')
     .action(async (options, command) => list(await open(command), options));
@@ -94,10 +96,10 @@ export function addCommentCommands(program: Command, open: OpenSession): void {
     .command('add')
     .summary('write a comment or a reply')
     .description('Writes a comment, or with --reply a reply. @username mentions somebody.')
-    .argument('<text>', 'what you say; - reads it from standard input')
+    .argument('<text>', 'the text ("-": standard input)')
     .option('--reply <id>', 'the comment to reply to')
-    .option('--context <path>', 'the page or thing that it is about')
-    .option('--quote <text>', 'the words of the page that it is about')
+    .option('--context <path>', 'the page of the site that it is about')
+    .option('--quote <text>', 'the text of the page that it is about')
     .addOption(artifactOption())
     .addHelpText(
       'after',
@@ -106,8 +108,8 @@ export function addCommentCommands(program: Command, open: OpenSession): void {
     .action(async (text, options, command) => add(await open(command), text, options));
   comments
     .command('resolve')
-    .summary('mark a comment as done')
-    .description('Resolves a comment, or opens it again.')
+    .summary('resolve a comment, or reopen it')
+    .description('Resolves a comment, or reopens it.')
     .argument('<id>')
     .option('--reopen', 'open it again')
     .addOption(artifactOption())

@@ -1,8 +1,8 @@
 /** data get, set, ls, rm, patch: the JSON keys of a page. */
-import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { artifactIdOf, artifactOption } from './artifact-name.ts';
 import { CliFailure } from './failures.ts';
+import { readGiven } from './given-files.ts';
 import { collect, limitOption } from './paging.ts';
 import type { OpenSession, Session } from './session.ts';
 import { readText } from './standard-input.ts';
@@ -32,7 +32,7 @@ function shortText(value: unknown): string {
 
 async function get(session: Session, key: string, options: Named & { path?: string; raw?: boolean }): Promise<void> {
   const artifactId = await artifactIdOf(session, options.artifact);
-  const reply = await session.api.call('json.get', {
+  const reply = await session.api.json.get({
     params: { artifactId, key },
     query: { path: options.path },
     signal: session.shell.signal,
@@ -44,25 +44,23 @@ async function get(session: Session, key: string, options: Named & { path?: stri
 
 async function textOf(session: Session, given: string | undefined, file: string | undefined): Promise<string> {
   if ((given === undefined) === (file === undefined)) {
-    throw new CliFailure('usage', 'INVALID_USAGE', 'Give either a value or --file.', 'For example: easel data set greeting \'"hello"\'');
+    throw new CliFailure('usage', 'INVALID_USAGE', 'Give either a value or --file.', 'For example: easel data set greeting hello');
   }
   if (given === '-' || file === '-') return readText(session.shell.stdin);
   if (file === undefined) return given ?? '';
-  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new CliFailure('usage', 'NO_SUCH_FILE', `There is no file "${file}".`) : error;
-  });
+  return (await readGiven(file)).toString('utf8');
 }
 
 type SetOptions = Written & { file?: string; text?: boolean; create?: boolean };
 
 async function set(session: Session, key: string, given: string | undefined, options: SetOptions): Promise<void> {
   const text = await textOf(session, given, options.file);
-  // A word on the command line is meant as text; a file that is not JSON more likely has a mistake in it.
+  // A value on the command line that is not JSON is meant as text. A file that is not JSON probably has a mistake.
   const plain = given !== undefined && given !== '-';
   const json = options.text ? { value: text } : (parsed(text) ?? (plain ? { value: text } : undefined));
-  if (!json) throw new CliFailure('usage', 'INVALID_JSON', 'This is not JSON.', 'Correct it, or add --text to store it as it is.');
+  if (!json) throw new CliFailure('usage', 'INVALID_JSON', 'The value is not JSON.', 'Correct it, or add --text to store it as text.');
   const artifactId = await artifactIdOf(session, options.artifact);
-  const reply = await session.api.call('json.put', {
+  const reply = await session.api.json.put({
     params: { artifactId, key },
     query: { ttl: options.ttl },
     body: json.value,
@@ -81,7 +79,7 @@ async function list(session: Session, prefix: string | undefined, options: Named
   let count = 0;
   const { items: keys, hasMore } = await collect(options.limit, async (page) => {
     const query = { ...page, prefix: prefix ?? '', values: options.values ?? false };
-    const { data } = (await session.api.call('json.list', { params: { artifactId }, query, signal })).body;
+    const { data } = (await session.api.json.list({ params: { artifactId }, query, signal })).body;
     entries.push(...(data.entries ?? []));
     count = data.count;
     return { items: data.keys, next: data.nextCursor };
@@ -102,24 +100,24 @@ async function remove(
     throw new CliFailure(
       'usage',
       'CONFIRM',
-      'This deletes every key, and cannot be undone.',
-      'Add --yes. "easel export" saves them before.',
+      'This deletes every key and cannot be undone.',
+      'Save them with "easel export" if you need them, then add --yes.',
     );
   }
   const artifactId = await artifactIdOf(session, options.artifact);
   const { signal } = session.shell;
   if (key === undefined) {
-    const { data } = (await session.api.call('json.deleteAll', { params: { artifactId }, query: { confirm: 'true' }, signal })).body;
+    const { data } = (await session.api.json.deleteAll({ params: { artifactId }, query: { confirm: 'true' }, signal })).body;
     session.answer(data, `Deleted ${countText(data.deleted, 'key')}.`);
     return;
   }
-  const { data } = (await session.api.call('json.delete', { params: { artifactId, key }, ifMatch: options.ifMatch, signal })).body;
+  const { data } = (await session.api.json.delete({ params: { artifactId, key }, ifMatch: options.ifMatch, signal })).body;
   session.answer(data, `Deleted ${key}.`);
 }
 
 type PatchOptions = Written & { path: string; increment?: number; append?: string; remove?: boolean };
 
-/** The patch in one of the three forms that the service takes, with its media type. */
+/** The body and media type of the patch: a merge patch, a JSON patch, or one operation. */
 function patchOf(given: string | undefined, options: PatchOptions): { body: unknown; mediaType: string } {
   const operations: unknown[] = [];
   if (options.increment !== undefined) operations.push({ op: 'increment', path: options.path, by: options.increment });
@@ -142,7 +140,7 @@ async function patch(session: Session, key: string, given: string | undefined, o
   const artifactId = await artifactIdOf(session, options.artifact);
   const query = { ttl: options.ttl };
   const { signal } = session.shell;
-  const reply = await session.api.call('json.patch', {
+  const reply = await session.api.json.patch({
     params: { artifactId, key },
     query,
     body,
@@ -160,8 +158,8 @@ function figure(text: string): number {
   return value;
 }
 
-const ttlOption = () => new Option('--ttl <seconds>', 'delete the key after that long').argParser(figure);
-const ifMatchOption = () => new Option('--if-match <etag>', 'only if the value is still this one');
+const ttlOption = () => new Option('--ttl <seconds>', 'delete the key after this time').argParser(figure);
+const ifMatchOption = () => new Option('--if-match <etag>', 'only if the value has not changed since this ETag');
 
 function addReading(data: Command, open: OpenSession): void {
   data
@@ -178,8 +176,8 @@ function addReading(data: Command, open: OpenSession): void {
     .command('ls')
     .summary('list the keys')
     .description('Lists the keys in order.')
-    .argument('[prefix]', 'only keys that begin so')
-    .option('--values', 'with times and values')
+    .argument('[prefix]', 'only keys that begin with this')
+    .option('--values', 'show times and values too')
     .addOption(limitOption())
     .addOption(artifactOption())
     .addHelpText('after', '\nExamples:\n  easel data ls\n  easel data ls score. --values')
@@ -190,10 +188,10 @@ function addWriting(data: Command, open: OpenSession): void {
   data
     .command('set')
     .summary('store a value')
-    .description('Stores a value: JSON, or a word, which is stored as text.')
+    .description('Stores a JSON value. A value that is not JSON is stored as text.')
     .argument('<key>')
     .argument('[value]', 'JSON or text ("-": standard input)')
-    .option('--file <file>', 'take the value from a JSON file')
+    .option('--file <file>', 'read the value from a JSON file')
     .option('--text', 'store as text, even if it looks like JSON')
     .option('--create', 'only if there is no such key')
     .addOption(ttlOption())
@@ -206,14 +204,14 @@ function addWriting(data: Command, open: OpenSession): void {
     .action(async (key, value, options, command) => set(await open(command), key, value, options));
   data
     .command('patch')
-    .summary('change a part of a value')
-    .description('Changes a value in one step: an object is merged (RFC 7396), an array is applied as a JSON patch (RFC 6902).')
+    .summary('change part of a value')
+    .description('Changes a value atomically: an object is merged into it (RFC 7396), an array is applied as a JSON patch (RFC 6902).')
     .argument('<key>')
     .argument('[patch]')
     .option('--increment <by>', 'add to the number at --path', figure)
     .option('--append <value>', 'add to the list at --path')
-    .option('--remove', 'remove what is at --path')
-    .option('--path <path>', 'where, for the three above', '$')
+    .option('--remove', 'remove the part at --path')
+    .option('--path <path>', 'the part of the value that the three options above change', '$')
     .addOption(ttlOption())
     .addOption(ifMatchOption())
     .addOption(artifactOption())
@@ -221,7 +219,7 @@ function addWriting(data: Command, open: OpenSession): void {
     .action(async (key, change, options, command) => patch(await open(command), key, change, options));
   data
     .command('rm')
-    .summary('delete a key, or all')
+    .summary('delete a key, or all keys')
     .description('Deletes a key.')
     .argument('[key]')
     .option('--all', 'delete every key')
@@ -236,7 +234,7 @@ export function addDataCommands(program: Command, open: OpenSession): void {
   program.commandsGroup('Data');
   const data = program
     .command('data')
-    .summary('read and write what a page has stored')
+    .summary('read and write the stored values of a page')
     .description('Reads and writes the JSON keys of a page.')
     .addHelpText('after', '\nExamples:\n  easel data ls\n  easel data set greeting hello\n  easel data get greeting');
   addReading(data, open);

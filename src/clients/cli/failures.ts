@@ -1,5 +1,5 @@
-/** What the command line says and returns when something goes wrong. */
-import { ApiError, InvalidInput, NetworkError } from '../sdk.ts';
+/** Error messages and exit codes of the command line. */
+import { ApiError, InvalidInput, NetworkError } from '../sdk/client.ts';
 
 /** Exit codes that scripts can rely on; `easel help` lists them. */
 export const EXIT_CODES = {
@@ -7,14 +7,15 @@ export const EXIT_CODES = {
   usage: { code: 2, meaning: 'wrong usage or input' },
   access: { code: 3, meaning: 'not signed in, or not allowed' },
   missing: { code: 4, meaning: 'not found' },
-  conflict: { code: 5, meaning: 'conflict (slug taken, changed meanwhile)' },
-  busy: { code: 6, meaning: 'too many calls, or service unavailable' },
+  conflict: { code: 5, meaning: 'conflict (slug taken, value changed)' },
+  busy: { code: 6, meaning: 'too many calls, or server unavailable' },
   network: { code: 7, meaning: 'service not reachable' },
+  held: { code: 8, meaning: 'published, but not with the requested visibility' },
   stopped: { code: 130, meaning: 'stopped with Ctrl-C' },
 } as const;
 export type ExitName = keyof typeof EXIT_CODES;
 
-/** A failure that the command line itself finds. */
+/** A failure that the command line itself detects. */
 export class CliFailure extends Error {
   readonly exit: ExitName;
   readonly code: string;
@@ -29,7 +30,7 @@ export class CliFailure extends Error {
   }
 }
 
-/** The error as `--json` prints it on standard error: the service's own shape, with the exit code. */
+/** The error that `--json` prints on standard error: the service's error body plus the exit code. */
 export interface FailureReport {
   readonly success: false;
   readonly error: string;
@@ -48,7 +49,8 @@ function exitOfStatus(status: number): ExitName {
   if (status === 404) return 'missing';
   if (status === 409) return 'conflict';
   if (status === 429 || status === 503) return 'busy';
-  if (status >= 400 && status < 500) return 'usage';
+  // The account's storage is full: as with 413, the input has no room.
+  if ((status >= 400 && status < 500) || status === 507) return 'usage';
   return 'unexpected';
 }
 
@@ -61,8 +63,8 @@ function durationText(seconds: number): string {
 function hintFor(error: ApiError): string | undefined {
   if (error.status === 401) {
     return error.reason === 'missing'
-      ? 'Run "easel login" to make an account, or "easel login --token so_…" to use yours.'
-      : `The token is ${error.reason ?? 'not valid'}. Run "easel login --token so_…" with another, or "easel login --new" for a new account.`;
+      ? 'Run "easel login" to sign in, or "easel login --token so_…" to use a token.'
+      : `The token is ${error.reason ?? 'not valid'}. Run "easel login" to sign in again, or "easel login --token so_…" with another one.`;
   }
   if (error.retryAfterS !== undefined) return `Try again in ${durationText(error.retryAfterS)}.`;
   return error.hint;
@@ -70,15 +72,19 @@ function hintFor(error: ApiError): string | undefined {
 
 function causeText(error: NetworkError): string {
   let cause: unknown = error.cause;
-  // fetch wraps the system's error once more.
+  // fetch wraps the system's error in another one.
   while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   if (code === 'ECONNREFUSED') return 'Nothing is listening there.';
-  if (code === 'ENOTFOUND') return 'There is no such host.';
+  if (code === 'ENOTFOUND') return 'The host name does not exist.';
+  // Newer versions of Node give this error no code.
+  if (code.startsWith('HPE_') || (cause instanceof Error && cause.name === 'HTTPParserError'))
+    return 'The program that listens there does not speak HTTP.';
+  if (code.startsWith('ERR_SSL_')) return 'The program that listens there does not speak HTTPS: try http://.';
   return cause instanceof Error && cause.message !== '' ? `(${cause.message})` : '';
 }
 
-/** Turns whatever was thrown into what is printed and returned. */
+/** Turns a thrown value into the report that is printed. */
 export function reportOf(error: unknown, stopped: boolean): FailureReport {
   if (stopped) return { success: false, error: 'Stopped.', code: 'STOPPED', exit_code: EXIT_CODES.stopped.code };
   if (error instanceof CliFailure) {
@@ -103,7 +109,7 @@ export function reportOf(error: unknown, stopped: boolean): FailureReport {
       success: false,
       error: `${error.message} ${causeText(error)}`.trim(),
       code: 'NETWORK_UNREACHABLE',
-      hint: 'Start the service ("npm start" in its folder), or name another with --url or EASEL_URL.',
+      hint: 'Start the server ("npm start" in the folder of Easel), or give another address with --url or EASEL_URL.',
       exit_code: EXIT_CODES.network.code,
     };
   }

@@ -1,7 +1,10 @@
-/** The page that a newcomer sees: `easel`, `easel help`, `easel --help`. */
+/** The first help page: `easel`, `easel help`, `easel --help`. */
 import type { Command } from 'commander';
 import { EXIT_CODES } from './failures.ts';
 import { DEFAULT_URL } from './session.ts';
+
+/** Longer lists of commands are shown by the help of their group. */
+const INNER_CHARS_MAX = 24;
 
 function groupsOf(program: Command): string[] {
   const groups = new Map<string, string[]>();
@@ -9,8 +12,9 @@ function groupsOf(program: Command): string[] {
     const heading = command.helpGroup();
     if (heading === '') continue;
     const usage = command.registeredArguments.map((argument) => (argument.required ? `<${argument.name()}>` : `[${argument.name()}]`));
-    const names = command.commands.length > 0 ? [command.commands.map((inner) => inner.name()).join('|')] : usage;
-    const line = `  ${[command.name(), ...names].join(' ').padEnd(30)} ${command.summary()}`;
+    const inner = command.commands.map((each) => each.name()).join('|');
+    const names = command.commands.length === 0 ? usage : [inner.length > INNER_CHARS_MAX ? '<command>' : inner];
+    const line = `  ${[command.name(), ...names].join(' ').padEnd(35)} ${command.summary()}`;
     groups.set(heading, [...(groups.get(heading) ?? []), line]);
   }
   return [...groups].map(([heading, lines]) => `${heading}\n${lines.join('\n')}`);
@@ -18,20 +22,21 @@ function groupsOf(program: Command): string[] {
 
 export function guideText(program: Command): string {
   const codes = Object.values(EXIT_CODES).map(({ code, meaning }) => `${String(code).padStart(5)}  ${meaning}`);
-  return `Easel puts a folder of web files online and keeps its data.
+  return `Easel publishes a folder of web files and stores its data.
 
 Begin with three commands
-  easel login                    sign in; makes an account when you have none
-  easel publish my-folder        put the folder online; again: a new version
-  easel open my-folder           see it in the browser
+  easel login                         sign in with the browser
+  easel publish my-folder             publish the folder; again: as a new version
+  easel open my-folder                open it in the browser
 
 ${groupsOf(program).join('\n\n')}
 
 With every command
-  --json                         one JSON document on standard output; errors as JSON on standard error
-  --url <address>                the server (else EASEL_URL, else where you signed in, else ${DEFAULT_URL})
-  --help                         what it does, its options, examples; also: easel help publish
-  EASEL_TOKEN                    in the environment: the token to use instead of the saved one
+  --json                              one JSON document on standard output; errors as JSON on standard error
+  --url <address>                     the server (default: EASEL_URL, else where you signed in, else ${DEFAULT_URL})
+  --account <name>                    use this account of "easel accounts" instead of the current one
+  --help                              describe the command, with options and examples; also: easel help publish
+  EASEL_TOKEN                         environment variable: the token to use instead of the saved one
 
 Exit codes
     0  done

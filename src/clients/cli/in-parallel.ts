@@ -1,4 +1,4 @@
-/** Runs `work` on every item, at most `lanes` at a time. After the first failure nothing new begins; it is thrown when the running ones have ended. */
+/** Runs `work` on every item, at most `lanes` at a time. After a failure no new item is started; the error is thrown when the running ones have ended. */
 export async function inParallel<T>(items: readonly T[], lanes: number, work: (item: T) => Promise<void>): Promise<void> {
   const failures: unknown[] = [];
   const waiting = items.values();

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-/** `easel`, the command. */
+/** Entry point of the command `easel`. */
 import process from 'node:process';
 import { runCommandLine } from './program.ts';
 
 const interrupt = new AbortController();
-// The second Ctrl-C ends the process the hard way.
+// `once`, so that a second Ctrl-C ends the process immediately.
 process.once('SIGINT', () => interrupt.abort(new Error('Stopped.')));
-// `easel ls | head` closes the pipe early; that is no failure.
+// `easel ls | head` closes the pipe early, which is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);

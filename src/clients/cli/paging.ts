@@ -1,12 +1,12 @@
-/** Lists that come in pages, read up to the count that the user asked for. */
+/** Reads paged lists up to the number of items that the user wants. */
 import { InvalidArgumentError, Option } from 'commander';
-import { LIMITS } from '../../../protocol/limits.ts';
+import { LIMITS } from '../../../protocol/core/limits.ts';
 
-/** `--limit <n>`, default 50, any count. */
+/** `--limit <n>`: default 50, no maximum. */
 export function limitOption(): Option {
   return new Option('--limit <n>', 'how many at most').default(50).argParser((text) => {
     const limit = Number(text);
-    if (!Number.isInteger(limit) || limit < 1) throw new InvalidArgumentError('It must be a number from 1 up.');
+    if (!Number.isInteger(limit) || limit < 1) throw new InvalidArgumentError('It must be a whole number, at least 1.');
     return limit;
   });
 }
@@ -17,7 +17,7 @@ interface Page<Item> {
   readonly next: string | null;
 }
 
-/** Reads pages until `limit` items are there or no more come. */
+/** Reads pages until it has `limit` items or the list ends. */
 export async function collect<Item>(limit: number, read: (page: { limit: number; cursor: string | undefined }) => Promise<Page<Item>>) {
   const items: Item[] = [];
   let cursor: string | undefined;

@@ -1,18 +1,28 @@
-/** The commands of `easel`, and one run of them. */
+/** The commands of `easel`, and the run of one command line. */
 import { Command, CommanderError, Help } from 'commander';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { addAccountCommands } from './account.ts';
+import { addAdminCommands } from './admin.ts';
+import { addAgentCommands } from './agents.ts';
 import { addArtifactCommands } from './artifacts.ts';
 import { addCommentCommands } from './comments.ts';
+import { addConnectionCommands } from './connections.ts';
 import { addDataCommands } from './data.ts';
 import { addDocumentCommands } from './documents.ts';
+import { addExternalSharingCommands } from './external-sharing.ts';
 import { CliFailure, failureText, reportOf } from './failures.ts';
+import { addFolderCommands } from './folders.ts';
+import { fileFailure } from './given-files.ts';
 import { guideText } from './guide.ts';
 import { addPublishCommand } from './publish.ts';
+import { addRequestCommands } from './requests.ts';
 import { type GlobalOptions, type OpenSession, openSession, type Shell } from './session.ts';
+import { addSessionCommands } from './sessions.ts';
+import { addSharingCommands } from './sharing.ts';
 import { addVersionCommands } from './versions.ts';
+import { addWorkspaceCommands } from './workspaces.ts';
 
-/** Every command, in the order of the guide. */
+/** All commands, in the order of the guide. */
 export function buildProgram(shell: Shell, json: boolean): Command {
   const program = new Command('easel');
   const open: OpenSession = (command) => openSession(shell, command.optsWithGlobals<GlobalOptions>());
@@ -20,11 +30,12 @@ export function buildProgram(shell: Shell, json: boolean): Command {
     .version(packageJson.version, '--version')
     .option('--json', 'one JSON document on standard output; errors as JSON on standard error')
     .option('--url <address>', 'the server')
+    .option('--account <name>', 'a saved account instead of the current one')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => shell.stdout.write(text),
       writeErr: (text) => void (json || shell.stderr.write(text)),
-      // Printed once, with every other failure, at the end of the run.
+      // All failures are printed once, at the end of the run.
       outputError: () => undefined,
     })
     .configureHelp({
@@ -35,19 +46,46 @@ export function buildProgram(shell: Shell, json: boolean): Command {
   addPublishCommand(program, open);
   addArtifactCommands(program, open);
   addVersionCommands(program, open);
+  addSharingCommands(program, open);
+  addRequestCommands(program, open);
   addDataCommands(program, open);
   addCommentCommands(program, open);
   addDocumentCommands(program, open);
+  addWorkspaceCommands(program, open);
+  addFolderCommands(program, open);
+  addConnectionCommands(program, open);
+  addAgentCommands(program, open);
+  addExternalSharingCommands(program, open);
   addAccountCommands(program, open);
+  addSessionCommands(program, open);
+  addAdminCommands(program, open);
   return program;
 }
 
-/** Commander's own refusals (a missing argument, an unknown option) as ours. */
+/** Converts commander's own errors, such as a missing argument or an unknown option. */
 function asFailure(error: unknown): unknown {
-  if (!(error instanceof CommanderError)) return error;
+  if (!(error instanceof CommanderError)) return fileFailure(error, 'used');
   const text = error.code === 'commander.help' ? 'a command is missing' : error.message.replace(/^error: /, '').replaceAll('\n', ' ');
   const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!)]$/.test(text) ? '' : '.'}`;
   return new CliFailure('usage', 'INVALID_USAGE', sentence, '"easel help" shows every command.');
+}
+
+/** Checks `help <topic>`, because commander shows the general help for an unknown topic without naming it. */
+function requireHelpTopic(program: Command, args: readonly string[]): void {
+  const words = args.filter((word) => !word.startsWith('-'));
+  let command = program;
+  let isHelp = false;
+  for (const [at, word] of words.entries()) {
+    const inner = command.commands.find((each) => each.name() === word);
+    if (inner !== undefined) command = inner;
+    else if (!isHelp && word === 'help' && (command.commands.length > 0 || at === 0)) isHelp = true;
+    else if (isHelp) {
+      const topic = words.filter((each) => each !== 'help').join(' ');
+      const known = command.commands.map((each) => each.name()).join(', ');
+      const hint = command === program || known === '' ? '"easel help" shows every command.' : `It has: ${known}.`;
+      throw new CliFailure('usage', 'INVALID_USAGE', `There is no command "${topic}".`, hint);
+    } else return;
+  }
 }
 
 /** Runs one command line (without node and script) and returns its exit code. */
@@ -59,10 +97,11 @@ export async function runCommandLine(shell: Shell, args: readonly string[]): Pro
     return 0;
   }
   try {
+    requireHelpTopic(program, args);
     await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    // Help that was asked for ends the same way as a refusal, but with exit code 0.
+    // Commander throws for requested help as well, with exit code 0.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const report = reportOf(asFailure(error), shell.signal.aborted);
     shell.stderr.write(`${json ? JSON.stringify(report, null, 2) : failureText(report)}\n`);

@@ -1,4 +1,4 @@
-/** Shows how much of an upload is done: a bar on a terminal, plain lines elsewhere, nothing with --json. */
+/** Shows the progress of an upload: a bar on a terminal, plain lines elsewhere, nothing with --json. */
 import cliProgress from 'cli-progress';
 import type { Session } from './session.ts';
 import { bytesText, countText } from './text.ts';
@@ -28,7 +28,7 @@ export function startProgress(session: Session, files: number, bytes: number): P
   let doneBytes = 0;
   let doneFiles = 0;
   const payload = () => ({ done: bytesText(doneBytes), all: bytesText(bytes), sent: doneFiles, files });
-  // Empty files count one byte, so that the bar also ends for a folder of them.
+  // An empty file counts as one byte, so that the bar also completes for a folder of empty files.
   bar.start(Math.max(bytes, 1), 0, payload());
   return {
     sent: (more) => {

@@ -1,18 +1,19 @@
-/** publish: sends a folder or a page as a new version; only what the service does not hold yet travels. */
+/** publish: sends a folder or a page as a new version. Only files that the server does not have yet are uploaded. */
 import { type Command, Option } from 'commander';
-import { LIMITS } from '../../../protocol/limits.ts';
-import { type Visibility, visibility as visibilities } from '../../../protocol/schemas/artifact.ts';
-import { ApiError } from '../sdk.ts';
+import { type Visibility, visibility as visibilities } from '../../../protocol/artifacts/artifacts.ts';
+import { LIMITS } from '../../../protocol/core/limits.ts';
+import { ApiError } from '../sdk/client.ts';
 import { artifactIdOf } from './artifact-name.ts';
 import { openBrowser } from './browser.ts';
 import { CliFailure } from './failures.ts';
+import { folderIdOf, workspaceOption } from './folder-name.ts';
 import { inParallel } from './in-parallel.ts';
 import { previewLink } from './preview.ts';
 import { startProgress } from './progress.ts';
 import { type Publication, publicationsIn, rememberPublication } from './publications.ts';
 import type { OpenSession, Session } from './session.ts';
 import { type DigestedFile, digestAll, entrypointOf, readDigested, readSource, type Source } from './source.ts';
-import { bytesText, countText, timeText } from './text.ts';
+import { bytesText, countText, seenBy, timeText } from './text.ts';
 
 const SENDERS = 6;
 
@@ -25,6 +26,8 @@ interface PublishOptions {
   readonly label?: string;
   readonly note?: string;
   readonly artifact?: string;
+  readonly workspace?: string;
+  readonly folder?: string;
   readonly new?: boolean;
   readonly entry?: string;
   readonly open?: boolean;
@@ -33,9 +36,9 @@ interface PublishOptions {
 async function send(session: Session, uploadId: string, file: DigestedFile): Promise<void> {
   const { bytes, sha256 } = await readDigested(file);
   if (sha256 !== file.sha256) {
-    throw new CliFailure('conflict', 'FILE_CHANGED', `${file.path} was changed while it was published.`, 'Publish again.');
+    throw new CliFailure('conflict', 'FILE_CHANGED', `${file.path} changed during the upload.`, 'Publish again.');
   }
-  await session.api.call('publish.upload', { params: { upload_id: uploadId, sha256 }, body: bytes, signal: session.shell.signal });
+  await session.api.publish.upload({ params: { upload_id: uploadId, sha256 }, body: bytes, signal: session.shell.signal });
 }
 
 async function sendAll(session: Session, uploadId: string, files: readonly DigestedFile[]): Promise<void> {
@@ -54,12 +57,21 @@ async function sendAll(session: Session, uploadId: string, files: readonly Diges
   }
 }
 
-/** The artifact to push to, undefined for the one with that slug or a new one. `known` is what `.easel.json` remembers. */
+/** The artifact to publish to; undefined for the one with the given slug or a new one. `known` comes from `.easel.json`. */
 async function targetOf(session: Session, known: Publication | undefined, options: PublishOptions): Promise<string | undefined> {
   if (options.artifact !== undefined) return artifactIdOf(session, options.artifact);
-  // Another slug than the remembered one means another artifact: the one that holds it, or a new one.
-  const other = options.new || (options.slug !== undefined && options.slug !== known?.slug);
-  return other ? undefined : known?.artifact_id;
+  // --slug names the artifact that has this slug now, or a new one; the remembered artifact may have another slug since.
+  return options.new || options.slug !== undefined ? undefined : known?.artifact_id;
+}
+
+/** The folder that `--folder` names: in the workspace of `--workspace` or of the artifact that is published to, else a personal one. */
+async function folderFor(session: Session, artifactId: string | undefined, options: PublishOptions): Promise<string | undefined> {
+  if (options.folder === undefined) return undefined;
+  const known = options.workspace === undefined && artifactId !== undefined;
+  const home = known
+    ? (await session.api.artifacts.get({ params: { id: artifactId }, signal: session.shell.signal })).body.workspace_id
+    : null;
+  return folderIdOf(session, options.folder, options.workspace ?? home ?? undefined);
 }
 
 interface Cargo {
@@ -79,14 +91,17 @@ async function push(session: Session, { source, entrypoint, files, known }: Carg
     password: options.password,
     label: options.label,
     note: options.note,
-    name: options.name ?? (artifactId === undefined && options.slug === undefined ? source.name.slice(0, LIMITS.nameCharsMax) : undefined),
-    // A remembered artifact may have got another slug since: it is named by its id alone.
-    slug: remembered ? undefined : options.slug,
+    name:
+      options.name ??
+      (artifactId === undefined && options.slug === undefined ? [...source.name].slice(0, LIMITS.nameCharsMax).join('') : undefined),
+    slug: options.slug,
     artifact_id: artifactId,
+    workspace_id: options.workspace,
+    folder_id: await folderFor(session, artifactId, options),
     files_digest: files.map(({ path, sha256 }) => ({ path, sha256 })),
   };
   const { signal } = session.shell;
-  const begun = await session.api.call('publish.publish', { body, signal }).catch((error: unknown) => {
+  const begun = await session.api.publish.publish({ body, signal }).catch((error: unknown) => {
     throw remembered && error instanceof ApiError && error.code === 'ARTIFACT_NOT_FOUND' ? lostArtifact(source, artifactId) : error;
   });
   if (!('missing' in begun.body)) return { published: begun.body, sent: [] };
@@ -94,9 +109,9 @@ async function push(session: Session, { source, entrypoint, files, known }: Carg
   const byDigest = new Map(files.map((file) => [file.sha256, file]));
   const sent = missing.map((digest) => byDigest.get(digest)).filter((file) => file !== undefined);
   await sendAll(session, upload_id, sent);
-  const ended = await session.api.call('publish.publish', { body: { ...body, upload_id }, signal });
+  const ended = await session.api.publish.publish({ body: { ...body, upload_id }, signal });
   if (!('missing' in ended.body)) return { published: ended.body, sent };
-  throw new CliFailure('unexpected', 'UPLOAD_INCOMPLETE', 'The service asks for the same files once more.', 'Publish again.');
+  throw new CliFailure('unexpected', 'UPLOAD_INCOMPLETE', 'The server did not accept all uploaded files.', 'Publish again.');
 }
 
 function lostArtifact(source: Source, artifactId: string | undefined): CliFailure {
@@ -104,7 +119,7 @@ function lostArtifact(source: Source, artifactId: string | undefined): CliFailur
     'missing',
     'ARTIFACT_NOT_FOUND',
     `${source.key === '.' ? source.folder : source.key} was published as ${artifactId}, which is deleted or belongs to another account.`,
-    `Publish it as a new one with --new, or bring it back with "easel restore ${artifactId}".`,
+    `Publish it as a new one with --new, or restore it with "easel restore ${artifactId}".`,
   );
 }
 
@@ -118,6 +133,12 @@ async function publish(session: Session, target: string, options: PublishOptions
   const files = await digestAll(source.files, signal);
   const { published, sent } = await push(session, { source, entrypoint, files, known }, options);
   const artifactId = published.artifact.id;
+  if (known !== undefined && known.artifact_id !== artifactId) {
+    const what = source.key === '.' ? 'This folder' : source.key;
+    session.remark(
+      `${what} now belongs to ${published.deployment.slug}. Before, it belonged to ${known.slug} (${known.artifact_id}), which is unchanged.`,
+    );
+  }
   await rememberPublication(source.folder, {
     server: session.url,
     source: source.key,
@@ -125,10 +146,11 @@ async function publish(session: Session, target: string, options: PublishOptions
     slug: published.deployment.slug,
     entry,
   });
-  const artifact = (await session.api.call('artifacts.get', { params: { id: artifactId }, signal })).body;
+  const artifact = (await session.api.artifacts.get({ params: { id: artifactId }, signal })).body;
   const isLive = artifact.live_version_id === published.version.id;
   const openToAll = artifact.visibility === 'public' && isLive;
-  const preview = openToAll ? undefined : await previewLink(session, artifactId, published.version.id);
+  // A version that waits for approval is shown only to those who may approve it.
+  const preview = openToAll || published.held !== undefined ? undefined : await previewLink(session, artifactId, published.version.id);
   const document = {
     artifact_id: artifactId,
     slug: published.deployment.slug,
@@ -137,6 +159,7 @@ async function publish(session: Session, target: string, options: PublishOptions
     version_no: published.version.version_no,
     live: isLive,
     visibility: artifact.visibility,
+    held: published.held,
     code: published.code,
     notice: published.notice,
     requested_visibility: published.requested_visibility,
@@ -148,7 +171,15 @@ async function publish(session: Session, target: string, options: PublishOptions
     sent_bytes: sent.reduce((sum, file) => sum + file.sizeBytes, 0),
   };
   session.answer(document, publishedText(session, document, options.draft ?? false));
-  if (options.open && !(await openBrowser(preview?.url ?? document.url, session.shell.env))) session.remark('No browser found here.');
+  const address = preview?.url ?? document.url;
+  if (options.open && !(await openBrowser(address, session.shell.env))) session.remark('No browser found here.');
+  // Thrown after the result is printed: the version exists, but without the requested visibility.
+  if (published.code === 'VISIBILITY_HELD') throw heldBack(document, published.requested_visibility, published.notice);
+}
+
+function heldBack(done: Published, asked: string | undefined, notice: string | undefined): CliFailure {
+  const words = `Version ${done.version_no} is published, but ${done.slug} stays ${done.visibility}${asked === undefined ? '' : ` and is not ${asked}`}.`;
+  return new CliFailure('held', 'VISIBILITY_HELD', words, notice);
 }
 
 interface Published {
@@ -156,8 +187,9 @@ interface Published {
   readonly url: string;
   readonly version_no: number;
   readonly live: boolean;
-  readonly visibility: string;
+  readonly held?: string | undefined;
   readonly notice?: string | undefined;
+  readonly visibility: string;
   readonly preview_url?: string | undefined;
   readonly preview_expires_at?: string | undefined;
   readonly files: number;
@@ -170,45 +202,52 @@ function publishedText(session: Session, done: Published, draft: boolean): strin
     `Published ${done.slug}, version ${done.version_no}${draft ? ' (draft)' : ''}: ${countText(done.files, 'file')}, ${bytesText(done.bytes)}, ${done.sent} sent.`,
     `  ${session.bold(done.url)}`,
   ];
-  if (done.notice) lines.push(done.notice);
-  if (!done.live && !draft) lines.push('Another version is pinned and stays live: "easel unpin" follows the newest again.');
+  if (done.held !== undefined) lines.push(done.notice ?? 'The version waits for approval and is not live yet.');
+  else if (!done.live && !draft) lines.push('Another version is pinned and stays live. To follow the newest version again: easel unpin');
   if (done.preview_url) {
-    const why = done.live ? `The page is ${done.visibility}` : 'This version is not live';
+    const why = done.live ? seenBy(done.visibility) : 'This version is not live';
     const until = done.preview_expires_at ? `, until ${timeText(done.preview_expires_at)}` : '';
-    lines.push(`${why}. Whoever has this link sees it${until}:`, `  ${session.bold(done.preview_url)}`);
+    lines.push(`${why}. Anyone with this link can see it${until}:`, `  ${session.bold(done.preview_url)}`);
   }
   return lines.join('\n');
 }
 
 const EXAMPLES = `
-Left out: dot-files, node_modules, exports (*.easel.zip), symbolic links, and what a .easelignore file in the
-folder names (rules as in .gitignore; "!.well-known" takes a dot-folder in again). Which artifact it became is remembered in the folder's .easel.json,
-so that publishing again pushes a new version. Limits: 1000 files, 25 MB a file, 100 MB together.
+Excluded: dot-files, node_modules, exports (*.easel.zip), symbolic links, and the files listed in .easelignore in the
+folder (same rules as .gitignore; "!.well-known" includes a dot-folder again). The file .easel.json in the folder
+remembers the artifact, so that the next publish makes a new version of it. Limits: 1000 files, 25 MB per file,
+100 MB in total.
 
 Examples:
   easel publish                          the current folder
   easel publish my-site --slug my-site   choose the address
   easel publish report.html              a single page
   easel publish my-site --draft          a version that is not live yet
-  easel publish dist --artifact my-site  push to an artifact that you have`;
+  easel publish dist --artifact my-site  push to an artifact that you have
+  easel publish -w maps --folder reports into a folder of a workspace
+
+An interrupted publish goes on where it stopped when it is run again within an hour: what has arrived is not sent again.
+Where --visibility is held, the version is published all the same, and the exit code is 8.`;
 
 export function addPublishCommand(program: Command, open: OpenSession): void {
   program.commandsGroup('Publish and see');
   program
     .command('publish')
-    .summary('put a folder or a page online; again: a new version')
-    .description('Publishes a folder or a single .html file. Only files that the service does not hold yet are sent.')
+    .summary('publish a folder or a page; again: as a new version')
+    .description('Publishes a folder or a single .html file. Only files that the server does not have yet are uploaded.')
     .argument('[folder]', 'folder or .html file', '.')
-    .option('--slug <slug>', 'the name in the address')
+    .option('--slug <slug>', 'the name in the address; publishes to your artifact with this slug, or to a new one')
     .option('--name <name>', 'a name for people')
     .addOption(new Option('--visibility <who>', 'who sees it').choices(visibilities.options))
-    .option('--password <text>', 'what visitors must enter, with --visibility password')
-    .option('--draft', 'keep the live version live')
+    .option('--password <text>', 'the password that visitors must enter, with --visibility password')
+    .option('--draft', 'do not make this version live')
     .option('--label <text>', 'a label for this version')
     .option('--note <text>', 'a note for this version')
-    .option('--entry <file>', 'the page that opens first (default: index.html)')
+    .option('--entry <file>', 'the page shown first (default: index.html)')
     .option('--artifact <id|slug>', 'push to this artifact')
-    .option('--new', 'make a new artifact although the folder was published before')
+    .addOption(workspaceOption())
+    .option('--folder <folder>', 'path or id of the folder to file it in')
+    .option('--new', 'make a new artifact even if the folder was published before')
     .option('--open', 'open it in the browser')
     .addHelpText('after', EXAMPLES)
     .action(async (folder, options, command) => publish(await open(command), folder, options));

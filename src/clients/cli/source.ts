@@ -1,17 +1,18 @@
-/** Which files a publish takes from the disk, and their digests. */
+/** Finds the files to publish, and computes their digests. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
-import { LIMITS } from '../../../protocol/limits.ts';
+import { LIMITS } from '../../../protocol/core/limits.ts';
 import { CliFailure } from './failures.ts';
+import { fileFailure, readGiven } from './given-files.ts';
 import { inParallel } from './in-parallel.ts';
 import { bytesText } from './text.ts';
 
-/** How exports are named by default. They hold data that a page may keep from its visitors, so a publish leaves them out. */
+/** Default suffix of exports. A publish leaves them out, because they contain data that visitors may not be allowed to see. */
 export const EXPORT_SUFFIX = '.easel.zip';
 const READERS = 8;
-// Build folders in which people usually mean to publish what a tool made.
+// Usual output folders of build tools.
 const BUILD_FOLDERS = ['dist', 'build', 'out', '_site', 'public'];
 
 export interface SourceFile {
@@ -21,13 +22,13 @@ export interface SourceFile {
   readonly sizeBytes: number;
 }
 export interface Source {
-  /** Where `.easel.json` is kept. */
+  /** The folder that contains `.easel.json`. */
   readonly folder: string;
   /** `.` for the folder, else the file name of the single page. */
   readonly key: string;
   readonly name: string;
   readonly files: readonly SourceFile[];
-  /** Symbolic links are left out: they may lead out of the folder. */
+  /** Symbolic links are left out, because they can point outside the folder. */
   readonly linksSkipped: number;
 }
 export interface DigestedFile extends SourceFile {
@@ -42,12 +43,12 @@ async function rulesOf(folder: string): Promise<Ignore> {
   const rules = ignore({ ignorecase: false }).add(['.*', 'node_modules', `*${EXPORT_SUFFIX}`]);
   const own = await readFile(join(folder, '.easelignore'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
-    throw error;
+    throw fileFailure(error, 'read', join(folder, '.easelignore'));
   });
   return rules.add(own);
 }
 
-/** Every file and symbolic link below the folder that no rule leaves out. */
+/** All files and symbolic links below the folder, except those that a rule excludes. */
 async function* entriesBelow(folder: string, rules: Ignore, below = ''): AsyncGenerator<{ path: string; isLink: boolean }> {
   for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`;
@@ -65,12 +66,12 @@ async function walk(folder: string): Promise<{ files: SourceFile[]; linksSkipped
       linksSkipped += 1;
       continue;
     }
-    // Found here and not after the walk, so that publishing the home folder by mistake ends soon.
+    // Checked during the walk, so that publishing the home folder by mistake fails soon.
     if (files.length === LIMITS.versionFilesMax) {
       throw usage(
         'TOO_MANY_FILES',
         `${folder} has more than ${LIMITS.versionFilesMax} files.`,
-        'Publish only the built site, or name what to leave out in a .easelignore file.',
+        'Publish only the built site, or list files to exclude in a .easelignore file.',
       );
     }
     const absolute = join(folder, path);
@@ -85,52 +86,52 @@ function checkSizes(files: readonly SourceFile[]): void {
   if (large) {
     throw usage(
       'FILE_TOO_LARGE',
-      `${large.path} has ${bytesText(large.sizeBytes)}; a file may have ${bytesText(LIMITS.versionFileBytesMax)}.`,
-      'Make it smaller, or name it in a .easelignore file.',
+      `${large.path} has ${bytesText(large.sizeBytes)}; the maximum for a file is ${bytesText(LIMITS.versionFileBytesMax)}.`,
+      'Make it smaller, or list it in a .easelignore file.',
     );
   }
   const total = files.reduce((sum, file) => sum + file.sizeBytes, 0);
   if (total > LIMITS.versionBytesMax) {
     throw usage(
       'VERSION_TOO_LARGE',
-      `The files have ${bytesText(total)} together; a version may have ${bytesText(LIMITS.versionBytesMax)}.`,
-      'Name what to leave out in a .easelignore file.',
+      `The files have ${bytesText(total)} in total; the maximum for a version is ${bytesText(LIMITS.versionBytesMax)}.`,
+      'List files to exclude in a .easelignore file.',
     );
   }
 }
 
-/** `my-site`, also for `my-site/dist`. */
+/** The name of the folder; for a build folder that of its parent: `my-site` for `my-site/dist`. */
 function folderName(absolute: string): string {
   const own = basename(absolute);
   return (BUILD_FOLDERS.includes(own) ? basename(dirname(absolute)) : own) || 'site';
 }
 
-/** Reads a folder or a single .html file. Throws CliFailure for what cannot be published, before anything is sent. */
+/** Reads a folder or a single .html file. Throws a CliFailure before anything is sent if it cannot be published. */
 export async function readSource(target: string): Promise<Source> {
   const absolute = resolve(target);
   const kind = await stat(absolute).catch(() => undefined);
-  if (!kind) throw usage('NO_SUCH_FOLDER', `There is no folder or file "${target}".`, 'Name the folder that holds index.html.');
+  if (!kind) throw usage('NO_SUCH_FOLDER', `There is no folder or file "${target}".`, 'Give the folder that contains index.html.');
   if (!kind.isDirectory()) {
     if (!/^\.html?$/i.test(extname(absolute))) {
-      throw usage('NOT_A_PAGE', `"${target}" is neither a folder nor an .html file.`, 'Name the folder that holds the page.');
+      throw usage('NOT_A_PAGE', `"${target}" is neither a folder nor an .html file.`, 'Give the folder that contains the page.');
     }
     const files = [{ path: 'index.html', absolute, sizeBytes: kind.size }];
     checkSizes(files);
     return { folder: dirname(absolute), key: basename(absolute), name: basename(absolute, extname(absolute)), files, linksSkipped: 0 };
   }
   const { files, linksSkipped } = await walk(absolute);
-  if (files.length === 0) throw usage('EMPTY_FOLDER', `There is nothing to publish in "${target}".`);
+  if (files.length === 0) throw usage('EMPTY_FOLDER', `The folder "${target}" contains no files to publish.`);
   checkSizes(files);
   return { folder: absolute, key: '.', name: folderName(absolute), files, linksSkipped };
 }
 
-/** The page that opens first: as asked for, else index.html, else the only page at the top. */
+/** The entry page: the requested one, else index.html, else the only page at the top level. */
 export function entrypointOf(source: Source, asked: string | undefined): string {
   const paths = source.files.map((file) => file.path);
   if (asked !== undefined) {
     const wanted = asked.replace(/^\.\//, '').normalize('NFC');
     if (paths.includes(wanted)) return wanted;
-    throw usage('NO_ENTRY', `The folder has no file "${wanted}".`, 'Name it as it is below the folder, for example pages/start.html.');
+    throw usage('NO_ENTRY', `The folder has no file "${wanted}".`, 'Give its path within the folder, for example pages/start.html.');
   }
   if (paths.includes('index.html')) return 'index.html';
   const built = BUILD_FOLDERS.find((folder) => paths.includes(`${folder}/index.html`));
@@ -139,12 +140,12 @@ export function entrypointOf(source: Source, asked: string | undefined): string 
   const pages = paths.filter((path) => /^[^/]+\.html?$/i.test(path));
   if (pages.length === 1 && pages[0] !== undefined) return pages[0];
   const found = pages.length > 1 ? ` Found: ${pages.slice(0, 5).join(', ')}.` : '';
-  throw usage('NO_ENTRY', 'The folder has no index.html.', `Name the page that opens first with --entry.${found}`);
+  throw usage('NO_ENTRY', 'The folder has no index.html.', `Choose the page shown first with --entry.${found}`);
 }
 
 /** Reads a file and its SHA-256 in lowercase hex. */
 export async function readDigested(file: SourceFile): Promise<{ bytes: Uint8Array; sha256: string }> {
-  const bytes = await readFile(file.absolute);
+  const bytes = await readGiven(file.absolute);
   return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 

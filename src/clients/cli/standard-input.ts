@@ -1,4 +1,4 @@
-/** Everything that comes on standard input, as bytes or text. */
+/** Reads standard input to its end, as bytes or text. */
 export async function readBytes(stdin: NodeJS.ReadableStream): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);

@@ -1,8 +1,8 @@
-/** Where on the page the quoted passages stand now. Pages change under their comments: what is lost is looked for again. */
+/** Finds the quoted passages on the page, and finds them again after the page changes. */
 import type { Comment } from '../page/wire.ts';
 import { PageText, type Passage, squashed } from './page-text.ts';
 
-/** A page that changes all the time is looked through so often. */
+/** Minimum time between two searches, for pages that change all the time. */
 const AGAIN_MS = 1000;
 
 type Quoting = Comment & { quote: NonNullable<Comment['quote']> };
@@ -11,7 +11,7 @@ export class Anchors {
   readonly #changed: () => void;
   #comments: readonly Quoting[] = [];
   readonly #ranges = new Map<string, Range>();
-  /** What was looked for since the page changed last, by comment. */
+  /** The quote searched for since the last change of the page, by comment id. */
   readonly #looked = new Map<string, string>();
   #isWaiting = false;
 
@@ -21,7 +21,7 @@ export class Anchors {
     new MutationObserver(() => this.#later()).observe(document, { childList: true, characterData: true, subtree: true });
   }
 
-  /** The comments whose passages are wanted from now on. */
+  /** Sets the comments whose passages are tracked. */
   watch(comments: readonly Comment[]): void {
     this.#comments = comments.filter(isQuoting);
     const wanted = new Set(this.#comments.map(({ id }) => id));
@@ -34,7 +34,7 @@ export class Anchors {
     return this.#ranges.get(id);
   }
 
-  /** The comment whose passage is at a place of the window; of several the shortest. */
+  /** The comment whose passage is at a point of the window; the shortest passage wins. */
   at(x: number, y: number): string | undefined {
     const hit = [...this.#ranges].filter(([, range]) =>
       [...range.getClientRects()].some(({ left, right, top, bottom }) => x >= left && x <= right && y >= top && y <= bottom),
@@ -43,12 +43,12 @@ export class Anchors {
     return hit[0]?.[0];
   }
 
-  /** Where something is that is being commented on. */
+  /** Finds the passage of a comment that is being written. */
   find({ quote, position }: Passage): Range | undefined {
     return new PageText(bodyOf()).find(quote, position.start);
   }
 
-  /** What is selected. */
+  /** The passage that a selection quotes. */
   passage(range: Range): Passage | undefined {
     return new PageText(bodyOf()).passage(range);
   }
@@ -63,7 +63,7 @@ export class Anchors {
     }, AGAIN_MS);
   }
 
-  /** Whether anything is other than it was. */
+  /** True if any passage was found or lost. */
   #look(): boolean {
     let text: PageText | undefined;
     let isOther = false;
@@ -87,7 +87,7 @@ function isQuoting(comment: Comment): comment is Quoting {
   return comment.quote !== null;
 }
 
-/** A page that replaces itself may have none for a while. */
+/** A page that rewrites itself can be without a body for a moment. */
 function bodyOf(): Element {
   return document.body ?? document.documentElement;
 }

@@ -1,4 +1,4 @@
-/** One comment with what can be done to it. */
+/** One comment with its controls. */
 import type { Comment } from '../page/wire.ts';
 import { Composer } from './composer.ts';
 import { button, h, icon, refill } from './element.ts';
@@ -16,7 +16,7 @@ export class CommentView {
   #comment: Comment;
   #state: State = 'shown';
   #isFresh = false;
-  /** What else than the comment decides how it is shown; empty before it was. */
+  /** Key of the values besides the comment that determine the rendering; empty before the first. */
   #look = '';
 
   constructor(ui: Ui, comment: Comment) {
@@ -26,12 +26,12 @@ export class CommentView {
 
   update(comment: Comment, isFresh: boolean): void {
     const { visitor } = this.#ui;
-    const look = `${isFresh} ${visitor.isGuest} ${visitor.mayProve} ${timeAgo(comment.createdAt)}`;
+    const look = `${isFresh} ${visitor.isKnown} ${visitor.maySettle(comment)} ${visitor.mayProve} ${timeAgo(comment.createdAt)}`;
     const isOther = comment !== this.#comment || look !== this.#look;
     this.#comment = comment;
     this.#isFresh = isFresh;
     this.#look = look;
-    // What somebody is typing is not taken away.
+    // An open editor keeps its text.
     if (isOther && this.#state !== 'editing') this.#draw();
   }
 
@@ -64,7 +64,7 @@ export class CommentView {
   }
 
   #text(): HTMLElement {
-    // People are mentioned as `@[name](id)`.
+    // A mention has the form `@[name](id)`.
     return h('p', { class: 'text', dir: 'auto' }, this.#comment.content.replace(/@\[([^\]\n]+)\]\([a-z_0-9]+\)/g, '@$1'));
   }
 
@@ -92,14 +92,14 @@ export class CommentView {
     const chips = Object.entries(this.#comment.reactions).map(([emoji, { count, mine = false }]) => {
       const name = TEXT.reaction(emoji, count, mine);
       const words = `${emoji} ${count}`;
-      if (!visitor.isGuest) return h('span', { class: 'chip', role: 'img', 'aria-label': name }, words);
+      if (!visitor.isKnown) return h('span', { class: 'chip', role: 'img', 'aria-label': name }, words);
       return this.#reactButton(emoji, words, { 'aria-label': name, 'aria-pressed': mine ? 'true' : 'false' });
     });
-    const mayReact = visitor.isGuest || visitor.mayProve;
+    const mayReact = visitor.isKnown || visitor.mayProve;
     if (!mayReact) return chips;
     const isOpen = this.#state === 'choosing';
     const toggle = () => {
-      if (visitor.isGuest) this.#become(isOpen ? 'shown' : 'choosing', 'react');
+      if (visitor.isKnown) this.#become(isOpen ? 'shown' : 'choosing', 'react');
       else this.#ui.signIn();
     };
     const more = button(
@@ -133,12 +133,12 @@ export class CommentView {
   }
 
   #tools(): HTMLElement[] {
-    if (!this.#ui.visitor.isAuthor(this.#comment) || this.#state === 'choosing') return [];
+    const { visitor } = this.#ui;
+    if (!visitor.maySettle(this.#comment) || this.#state === 'choosing') return [];
     if (this.#state !== 'deleting') {
-      return [
-        button(TEXT.edit, () => this.#become('editing', ''), { class: 'plain', 'data-key': 'edit' }),
-        button(TEXT.delete, () => this.#become('deleting', 'sure'), { class: 'plain', 'data-key': 'delete' }),
-      ];
+      const edit = button(TEXT.edit, () => this.#become('editing', ''), { class: 'plain', 'data-key': 'edit' });
+      const remove = button(TEXT.delete, () => this.#become('deleting', 'sure'), { class: 'plain', 'data-key': 'delete' });
+      return visitor.isAuthor(this.#comment) ? [edit, remove] : [remove];
     }
     const remove = () => this.#ui.remove(this.#comment);
     const sure = button(TEXT.deleteYes, () => busy(sure, remove, (error) => this.#ui.fail(error)), {
@@ -151,7 +151,7 @@ export class CommentView {
 
 const TINTS = 6;
 
-/** The same colour for the same name. */
+/** A colour number that depends only on the name. */
 function tint(name: string): number {
   let sum = 0;
   for (const character of name) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 9973;

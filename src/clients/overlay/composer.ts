@@ -1,21 +1,21 @@
-/** Where somebody writes: a new comment, a reply, or what is to be in the place of a comment. */
+/** The form for a new comment, a reply, or a change of a comment. */
 import { button, h } from './element.ts';
 import { TEXT } from './strings.ts';
-import { busy, type Draft, messageOf } from './ui.ts';
+import { atMost, busy, type Draft, messageOf } from './ui.ts';
 import type { Visitor } from './visitor.ts';
 
 export interface ComposerOptions {
-  /** What it is for, as its name and in the empty field. */
+  /** Accessible name and placeholder of the text field. */
   readonly label: string;
   readonly action: string;
   readonly text?: string;
-  /** Whose name is asked for; absent where the writer is known already. */
+  /** The visitor who may be asked for a name; absent if the author is known. */
   readonly visitor?: Visitor;
   readonly submit: (draft: Draft) => Promise<void>;
   readonly cancel?: () => void;
 }
 
-// Source: commentCharsMax and commentNameCharsMax of protocol/limits.ts.
+// Source: commentCharsMax and commentNameCharsMax of protocol/core/limits.ts.
 export const CONTENT_CHARS_MAX = 10_000;
 export const NAME_CHARS_MAX = 80;
 
@@ -36,12 +36,12 @@ export class Composer {
       rows: 3,
       'aria-label': label,
       placeholder: label,
-      maxlength: CONTENT_CHARS_MAX,
       required: true,
       dir: 'auto',
     });
     this.#field.value = text;
-    this.#name = h('input', { maxlength: NAME_CHARS_MAX, autocomplete: 'name', dir: 'auto' });
+    atMost(this.#field, CONTENT_CHARS_MAX);
+    this.#name = atMost(h('input', { autocomplete: 'name', dir: 'auto' }), NAME_CHARS_MAX);
     this.#nameLabel = h('label', {}, this.#nameText, this.#name);
     this.#send = h('button', { type: 'submit', class: 'main' }, action);
     this.element = h(
@@ -72,7 +72,7 @@ export class Composer {
     this.#field.focus();
   }
 
-  /** After the visitor has become somebody else. */
+  /** Updates the name field after the visitor has signed in or out. */
   update(): void {
     const asks = this.#options.visitor?.asksName ?? 'no';
     this.#nameLabel.hidden = asks === 'no';
@@ -85,7 +85,7 @@ export class Composer {
     const { key, ctrlKey, metaKey, isComposing } = event as KeyboardEvent;
     if (key === 'Enter' && (ctrlKey || metaKey) && !isComposing) this.#submit(event);
     if (key !== 'Escape' || isComposing || this.#options.cancel === undefined) return;
-    // Only this is left, not the whole panel.
+    // Escape closes the form and not the whole panel.
     event.stopPropagation();
     this.#options.cancel();
   }

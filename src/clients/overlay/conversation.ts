@@ -1,24 +1,24 @@
-/** The comments as this visitor knows them, by threads. */
+/** The comments that this visitor has loaded, grouped in threads. */
 import type { CommentChange } from '../page/api.ts';
 import type { Comment } from '../page/wire.ts';
 
 export interface Thread {
   readonly root: Comment;
-  /** Of any depth, oldest first. */
+  /** Replies at every depth, oldest first. */
   readonly replies: readonly Comment[];
 }
 
 export class Conversation {
   readonly #comments = new Map<string, Comment>();
 
-  /** What is told live. */
+  /** Applies a live change. */
   take(change: CommentChange): void {
     if (change.type === 'comments') {
       const before = new Map(this.#comments);
       this.#comments.clear();
       for (const comment of change.comments) {
         const known = before.get(comment.id);
-        // A read may be older than the answer to what was done meanwhile.
+        // The list may be older than the answer to a write that was made while it was read.
         this.#comments.set(comment.id, known !== undefined && known.seq > comment.seq ? known : comment);
       }
     } else if (change.type === 'put') this.put(change.comment);
@@ -31,7 +31,7 @@ export class Conversation {
     this.#comments.set(comment.id, known === undefined ? comment : withMine(comment, known));
   }
 
-  /** With all below it. */
+  /** Deletes the comment and all replies below it. */
   delete(id: string): void {
     this.#comments.delete(id);
     for (const { id: below, parentId } of [...this.#comments.values()]) if (parentId === id) this.delete(below);
@@ -64,7 +64,7 @@ export class Conversation {
   }
 }
 
-/** Live events are for everybody: what only this visitor is told stays as it was. */
+/** Live events are the same for everybody, so fields about this visitor are kept from the known comment. */
 function withMine(comment: Comment, known: Comment): Comment {
   const reactions = Object.entries(comment.reactions).map(([emoji, { count, mine }]) => {
     return [emoji, { count, mine: mine ?? known.reactions[emoji]?.mine ?? false }] as const;

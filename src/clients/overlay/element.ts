@@ -1,9 +1,9 @@
-/** Elements without a framework, and without text that is parsed as HTML. */
+/** Creates elements without a framework. Text is never parsed as HTML. */
 
 type Value = string | number | boolean | undefined | ((event: Event) => void);
 type Child = Node | string | false | undefined;
 
-/** A function as value listens to the event of that name; true is an attribute without value, false and undefined are none. */
+/** A function is added as listener for the event of that name. True sets an attribute without value; false and undefined set none. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   props: Readonly<Record<string, Value>> = {},
@@ -29,7 +29,7 @@ export function button(
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** Of 24 by 24, drawn in the colour of the text. */
+/** An icon with a view box of 24 by 24 in the colour of the text. */
 export function icon(path: string): SVGElement {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 24 24');
@@ -40,7 +40,7 @@ export function icon(path: string): SVGElement {
   return svg;
 }
 
-/** Replaces what is in an element; what had the focus has it again where something of the same `data-key` is there. */
+/** Replaces the children of an element. If the focused one has a successor with the same `data-key`, that gets the focus. */
 export function refill(element: HTMLElement, ...children: readonly Child[]): void {
   const held = focused(element);
   const key = held !== null && element.contains(held) ? held.dataset.key : undefined;
@@ -48,7 +48,7 @@ export function refill(element: HTMLElement, ...children: readonly Child[]): voi
   if (key !== undefined) element.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus();
 }
 
-/** Puts these elements into the parent, in this order, and moves as few as possible. */
+/** Makes these elements the children of the parent, in this order, with as few moves as possible. */
 export function arrange(parent: Element, wanted: readonly HTMLElement[]): void {
   const held = focused(parent);
   const kept = new Set<Element>(wanted);
@@ -60,7 +60,7 @@ export function arrange(parent: Element, wanted: readonly HTMLElement[]): void {
   if (held !== null && held !== focused(parent) && held.isConnected) held.focus();
 }
 
-/** In the tree of this element. */
+/** The focused element in the tree of this element. */
 export function focused(element: Node): HTMLElement | null {
   return (element.getRootNode() as Document | ShadowRoot).activeElement as HTMLElement | null;
 }

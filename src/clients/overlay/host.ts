@@ -1,17 +1,17 @@
-/** The one element that the overlay adds to the page. Everything is in its shadow, where the styles of the page do not reach. */
+/** The only element that the overlay adds to the page. Everything is in its shadow tree, so the page's styles do not apply. */
 import { STYLE } from './style.ts';
 
 export const HOST_NAME = 'easel-comments';
 
-/** What people do in here is none of the page's business: its shortcuts, its menus that close at a click elsewhere, its dialogs that keep the focus. */
+/** These events do not leave the overlay, because the page's shortcuts, menus that close on outside clicks and focus traps would react to them. */
 const OWN_EVENTS =
   'keydown keyup keypress beforeinput input paste copy cut click dblclick mousedown mouseup pointerdown pointerup touchstart touchend wheel focusin focusout';
-/** A page that does not want it there wins in the end. */
+/** How often the element is added again after the page removes it. */
 const RETURNS_MAX = 20;
 
 export class Host {
   readonly root: ShadowRoot;
-  /** Everything that is shown. */
+  /** Container of everything that the overlay shows. */
   readonly all: HTMLElement;
   readonly #element: HTMLElement;
 
@@ -26,7 +26,7 @@ export class Host {
     for (const type of OWN_EVENTS.split(' ')) this.root.addEventListener(type, (event) => event.stopPropagation());
   }
 
-  /** Not into the body, which pages empty and frameworks compare with what they have made. */
+  /** Appended to the root element and not to the body, because pages empty the body and frameworks compare it with their own tree. */
   mount(): void {
     let returns = 0;
     this.#show();
@@ -43,14 +43,14 @@ export class Host {
 
   #show(): void {
     document.documentElement.append(this.#element);
-    // Above everything, where browsers have that; else only as far as `z-index` goes.
+    // The popover top layer is above everything; browsers without it use `z-index`.
     if (!('showPopover' in this.#element)) return;
     this.#element.popover = 'manual';
     this.#element.showPopover();
   }
 }
 
-/** As an object, which no policy of the page against inline styles refuses. */
+/** A constructed style sheet, because a content security policy can forbid inline styles. */
 function addStyle(root: ShadowRoot): void {
   if ('adoptedStyleSheets' in root) {
     const sheet = new CSSStyleSheet();

@@ -1,6 +1,6 @@
-/** The comments of an artifact as the SDK of pages has them, without the rest of it. */
+/** The comments part of the page SDK, without the rest of the SDK. */
 import type * as api from '../page/api.ts';
-import type { PageSurroundings } from '../page/browser.ts';
+import type { CommentsSurroundings } from '../page/browser.ts';
 import { ArtifactChannel } from '../page/channel.ts';
 import { commentsOf, type Guest, guestOf } from '../page/comments.ts';
 import { Connection } from '../page/connection.ts';
@@ -11,9 +11,13 @@ export interface LiveComments {
   readonly guest: Guest;
 }
 
-export function liveComments(site: api.EaselOptions, around: PageSurroundings, became: (state: api.ConnectionState) => void): LiveComments {
+export function liveComments(
+  site: api.EaselOptions,
+  around: CommentsSurroundings,
+  became: (state: api.ConnectionState) => void,
+): LiveComments {
   const guest = guestOf(site.artifactId, around);
-  // What is wrong shows in the state.
+  // Errors show in the state.
   const failed = () => undefined;
   const transport = new Transport(site, around, failed);
   const channel = new ArtifactChannel({

@@ -1,11 +1,11 @@
-/** The script that Easel adds to pages whose comment settings ask for it. Its element says whose comments are shown, and how they are made. */
-import { browser } from '../page/browser.ts';
-import { waitFor } from '../wait.ts';
+/** The script that Easel adds to pages if their comment settings ask for it. The data attributes of its element configure it. */
+import { commentsBrowser } from '../page/browser.ts';
+import { waitFor } from '../sdk/wait.ts';
 import { HOST_NAME } from './host.ts';
 import { Overlay } from './overlay.ts';
 import type { OverlaySite } from './visitor.ts';
 
-/** A picture that does not come must not keep the comments away. */
+/** Comments appear after this time even if an image of the page never finishes loading. */
 const LOAD_MS_MAX = 3000;
 
 function siteOf({ artifact = '', version = '', page = '', identity, replies, guests }: DOMStringMap): OverlaySite {
@@ -19,7 +19,7 @@ function siteOf({ artifact = '', version = '', page = '', identity, replies, gue
   };
 }
 
-/** After the page: frameworks take over what the server has sent, and would stumble over more. */
+/** Waits for the page to load, because a framework that hydrates the page fails on unexpected elements. */
 async function start(script: HTMLOrSVGScriptElement): Promise<void> {
   const site = siteOf(script.dataset);
   const loaded = new Promise((resolve) => {
@@ -27,8 +27,8 @@ async function start(script: HTMLOrSVGScriptElement): Promise<void> {
     else addEventListener('load', resolve, { once: true });
   });
   await Promise.race([loaded, waitFor(LOAD_MS_MAX)]);
-  if (document.querySelector(HOST_NAME) === null) new Overlay(site, browser()).mount();
+  if (document.querySelector(HOST_NAME) === null) new Overlay(site, commentsBrowser()).mount();
 }
 
-// A part of another page of this site is commented on there.
+// A page inside a frame shows no overlay if it belongs to the same site: comments are made on the outer page.
 if (document.currentScript !== null && frameElement === null) void start(document.currentScript);

@@ -1,4 +1,4 @@
-/** Shows on the page which text is commented on, and leaves its elements as they are: by the browser's own highlights, else by boxes above the text. */
+/** Marks commented text without changing the page's elements: with CSS highlights, or with boxes above the text in browsers without them. */
 
 export interface Marks {
   paint(ranges: readonly Range[], current: Range | undefined): void;
@@ -6,10 +6,10 @@ export interface Marks {
 
 const ALL = 'easel-comment';
 const CURRENT = 'easel-comment-current';
-/** Underlined too, for whom the colours are alike. */
+/** Underlined as well, for people who cannot tell the colours apart. */
 const STYLE = `::highlight(${ALL}){background-color:rgb(255 205 40/.24);text-decoration:underline 2px rgb(196 132 0)}::highlight(${CURRENT}){background-color:rgb(255 180 0/.42);text-decoration:underline 3px rgb(176 96 0)}`;
 
-/** `layer`: of the overlay, as large as the window. */
+/** `layer`: an element of the overlay that covers the window. */
 export function marksOf(layer: HTMLElement): Marks {
   return 'highlights' in CSS && 'adoptedStyleSheets' in document ? nativeMarks() : new BoxMarks(layer);
 }
@@ -19,7 +19,7 @@ function nativeMarks(): Marks {
   sheet.replaceSync(STYLE);
   return {
     paint(ranges, current) {
-      // A page may set its own and drop others.
+      // The page may replace the list of adopted style sheets.
       if (!document.adoptedStyleSheets.includes(sheet)) document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
       CSS.highlights.set(ALL, new Highlight(...ranges));
       const one = new Highlight(...(current === undefined ? [] : [current]));
@@ -29,7 +29,7 @@ function nativeMarks(): Marks {
   };
 }
 
-/** Of one long passage; more would not be seen at once. */
+/** Maximum number of boxes for one passage. */
 const BOXES_MAX = 400;
 
 class BoxMarks implements Marks {
@@ -40,7 +40,7 @@ class BoxMarks implements Marks {
 
   constructor(layer: HTMLElement) {
     this.#layer = layer;
-    // Also of what scrolls within the page.
+    // Capture also gets the scroll events of elements within the page.
     addEventListener('scroll', () => this.#later(), { capture: true, passive: true });
     addEventListener('resize', () => this.#later());
   }

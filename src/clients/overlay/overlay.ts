@@ -1,6 +1,6 @@
-/** The comments of a page on the page itself: what is told by the server, what visitors do, and where it is shown. */
+/** Connects the comments of a page with the panel, the marks on the page and the visitor's actions. */
 import type * as api from '../page/api.ts';
-import type { PageSurroundings } from '../page/browser.ts';
+import type { CommentsSurroundings } from '../page/browser.ts';
 import type { Comment } from '../page/wire.ts';
 import { Anchors } from './anchors.ts';
 import { Conversation, type Thread } from './conversation.ts';
@@ -19,17 +19,17 @@ import { type Draft, messageOf, nameOf, type Ui } from './ui.ts';
 import { type OverlaySite, Visitor } from './visitor.ts';
 
 const TOAST_MS = 6000;
-/** So often comments are read where no connection stands. */
+/** Interval at which comments are read if no WebSocket can be opened. */
 const POLL_MS = 60_000;
 const LIST_MAX = 100;
-/** Of the address of a page: shows this comment. */
+/** Fragment of an address that opens a comment. */
 const HASH = '#comment-';
 const OPERABLE = 'a,button,input,select,textarea,label,summary,[role=button],[onclick]';
 
 export class Overlay implements Ui {
   readonly visitor: Visitor;
   readonly #site: OverlaySite;
-  readonly #around: PageSurroundings;
+  readonly #around: CommentsSurroundings;
   readonly #comments: api.Comments;
   readonly #conversation = new Conversation();
   readonly #host = new Host();
@@ -48,14 +48,14 @@ export class Overlay implements Ui {
   #isOffline = false;
   #isPolling = false;
   #isDrawing = false;
-  /** What was not written later was read before the panel was opened. */
+  /** Comments written after this time were unread when the panel was opened. */
   #freshAfter = '';
   #current: string | undefined;
   #composing: Passage | undefined;
-  /** What had the focus on the page. */
+  /** The element of the page that gets the focus back. */
   #pageFocus: HTMLElement | undefined;
 
-  constructor(site: OverlaySite, around: PageSurroundings) {
+  constructor(site: OverlaySite, around: CommentsSurroundings) {
     this.#site = site;
     this.#around = around;
     const { comments, guest } = liveComments(site, around, (state) => this.#became(state));
@@ -89,7 +89,7 @@ export class Overlay implements Ui {
     document.addEventListener('visibilitychange', () => this.#draw());
     this.#narrow.addEventListener('change', () => this.#draw());
     this.#comments.watch((change) => this.#told(change));
-    // Nobody can be recognised where that fails; then they are nobody.
+    // If this fails, the visitor is treated as anonymous.
     void this.visitor.recognize().then(
       () => this.#draw(),
       (error) => this.fail(error),
@@ -114,7 +114,7 @@ export class Overlay implements Ui {
 
   async resolve({ id }: Comment, resolved: boolean): Promise<void> {
     this.#done(await this.#comments.resolve(id, resolved), resolved ? TEXT.said.resolved : TEXT.said.reopened);
-    // It has left the place where it was.
+    // The thread has moved to another section, and the focus with it.
     this.#panel.focus();
   }
 
@@ -156,7 +156,7 @@ export class Overlay implements Ui {
   }
 
   say(text: string): void {
-    // The same words twice would not be a change.
+    // A live region announces only changes, so a repeated text gets an invisible difference.
     this.#status.textContent = this.#status.textContent === text ? `${text}\u00a0` : text;
   }
 
@@ -167,7 +167,7 @@ export class Overlay implements Ui {
     this.#toastTimer = setTimeout(() => {
       this.#toast.hidden = true;
     }, TOAST_MS);
-    // A guest may have become nobody.
+    // The error may have ended the guest's sign-in.
     this.#draw();
   }
 
@@ -212,7 +212,7 @@ export class Overlay implements Ui {
     this.#draw();
   }
 
-  /** Where the way to the server lets no WebSocket through, comments are read now and then. */
+  /** Polls while the network does not let WebSockets through. */
   async #poll(): Promise<void> {
     this.#isPolling = true;
     while (this.#isOffline) {
@@ -233,7 +233,7 @@ export class Overlay implements Ui {
     this.#isPolling = false;
   }
 
-  /** The comment that the address names. */
+  /** Shows the comment that the address names. */
   #openAddressed(): void {
     const id = location.hash.startsWith(HASH) ? location.hash.slice(HASH.length) : '';
     const thread = this.#conversation.threads().find(({ root, replies }) => [root, ...replies].some((comment) => comment.id === id));
@@ -261,7 +261,7 @@ export class Overlay implements Ui {
   #close(): void {
     this.#panel.element.hidden = true;
     this.#panel.showInstead(undefined);
-    // Given up before it could be written.
+    // The visitor closed the panel before signing in: the passage is dropped.
     if (!this.visitor.mayWrite) this.#composing = undefined;
     this.#draw();
     (this.#pageFocus?.isConnected ? this.#pageFocus : this.#launcher).focus();
@@ -286,9 +286,9 @@ export class Overlay implements Ui {
   #key(event: KeyboardEvent): void {
     const { key, code, altKey, shiftKey, ctrlKey, metaKey } = event;
     if (key === 'Tab' && this.#panel.isOpen && this.#isModal) this.#panel.trap(event);
-    // What is inside of the panel has had its own use of the key.
+    // Parts of the panel that use Escape have stopped the event.
     if (key === 'Escape' && this.#isWithin()) this.#close();
-    // By their place on the keyboard: with Alt they write something else on many.
+    // `code` and not `key`: with Alt many keyboard layouts produce another character.
     if (!altKey || !shiftKey || ctrlKey || metaKey) return;
     if (code !== 'KeyC' && code !== 'KeyJ') return;
     event.preventDefault();
@@ -309,7 +309,7 @@ export class Overlay implements Ui {
     } else if (this.#pageFocus?.isConnected) this.#pageFocus.focus();
     else {
       focused(this.#panel.element)?.blur();
-      // Where the reader goes on from.
+      // The next Tab continues from the passage.
       const range = this.#current === undefined ? undefined : this.#anchors.range(this.#current);
       if (range !== undefined) document.getSelection()?.collapse(range.startContainer, range.startOffset);
     }
@@ -333,7 +333,7 @@ export class Overlay implements Ui {
     return { ...known, section: root.outdated && !isFound ? 'lost' : 'here' };
   }
 
-  /** Once for everything that comes at once. */
+  /** Draws at most once per frame. */
   #drawSoon(): void {
     if (this.#isDrawing) return;
     this.#isDrawing = true;
@@ -378,7 +378,7 @@ export class Overlay implements Ui {
     this.#marks.paint(open, composed ?? (this.#current === undefined ? undefined : this.#anchors.range(this.#current)));
   }
 
-  /** As on the page; what has no place there after it, oldest first. */
+  /** Threads in the order of their passages on the page, then those without one, oldest first. */
   #inOrder({ root: one }: Thread, { root: other }: Thread): number {
     const [first, second] = [this.#anchors.range(one.id), this.#anchors.range(other.id)];
     if (first !== undefined && second !== undefined) return first.compareBoundaryPoints(Range.START_TO_START, second);

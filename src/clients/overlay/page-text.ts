@@ -1,6 +1,6 @@
 /**
- * The text of the page as quotations are looked for in it: without white space and what else browsers make differently, as the server looks
- * for them too.
+ * The text of the page in the form in which quotes are searched: without white space and other differences between browsers. The server searches
+ * in the same form.
  */
 import type { Comment } from '../page/wire.ts';
 
@@ -8,24 +8,24 @@ type Quote = NonNullable<Comment['quote']>;
 
 export interface Passage {
   readonly quote: Quote;
-  /** Where it is in the text without white space: which one is meant where the page has the same words twice. */
+  /** Offset in the text without white space; tells repeated passages apart. */
   readonly position: { readonly start: number; readonly end: number };
 }
 
-// Source: commentQuoteCharsMax and commentContextCharsMax of protocol/limits.ts.
+// Source: commentQuoteCharsMax and commentContextCharsMax of protocol/core/limits.ts.
 export const QUOTE_CHARS_MAX = 2000;
 export const CONTEXT_CHARS = 60;
 
 const IGNORED = /[\s\u00ad\u200b\ufeff]/;
 const IGNORED_ALL = /[\s\u00ad\u200b\ufeff]+/g;
-/** Their content is not text of the page. */
+/** The content of these elements is not text of the page. */
 const UNSEEN = 'script,style,template,noscript,title,iframe,textarea,select';
-/** Of a passage of one letter a long page has too many. */
+/** Maximum number of candidates: a short quote can occur very often on a long page. */
 const CANDIDATES_MAX = 5000;
 
 export class PageText {
   readonly #nodes: Text[] = [];
-  /** Where each begins in the text. */
+  /** Offset of each node in the text. */
   readonly #starts: number[] = [];
   readonly #text: string;
   readonly #raw = new Map<number, Uint32Array>();
@@ -45,7 +45,7 @@ export class PageText {
     this.#text = pieces.join('');
   }
 
-  /** What a selection quotes; undefined where it holds no text of the page. */
+  /** The passage that a selection quotes; undefined if it contains no text of the page. */
   passage(range: Range): Passage | undefined {
     if (!document.body.contains(range.commonAncestorContainer)) return undefined;
     const start = this.#offsetOf(range.startContainer, range.startOffset);
@@ -56,7 +56,7 @@ export class PageText {
     return { quote, position: { start, end: start + squashed(quote.exact).length } };
   }
 
-  /** Where a quotation stands: of several places the one with the same words around it, then the nearest to where it was. */
+  /** Finds a quote. Of several places it takes the one with the same surrounding words, then the nearest to the old position. */
   find(quote: Quote, near: number): Range | undefined {
     const needle = squashed(quote.exact);
     if (needle === '') return undefined;
@@ -83,15 +83,15 @@ export class PageText {
     return range;
   }
 
-  /** The node that has the character at this offset of the text, and where in it. */
+  /** The node and the offset in it for an offset of the text. */
   #place(offset: number): [Text, number] {
     const at = this.#nodeAt(offset);
     const node = this.#nodes[at];
-    if (node === undefined) throw new RangeError('beyond the text of the page');
+    if (node === undefined) throw new RangeError('The offset is beyond the text of the page.');
     return [node, this.#rawOf(at, node)[offset - (this.#starts[at] ?? 0)] ?? node.length];
   }
 
-  /** Where in its node each character of the text is. */
+  /** The offset in the node for each character of the text. */
   #rawOf(at: number, { data }: Text): Uint32Array {
     let raw = this.#raw.get(at);
     if (raw === undefined) {
@@ -114,7 +114,7 @@ export class PageText {
     return low;
   }
 
-  /** How much text is before a boundary of a range. */
+  /** The length of the text before a boundary of a range. */
   #offsetOf(container: Node, offset: number): number {
     const boundary = document.createRange();
     boundary.setStart(container, offset);
@@ -122,7 +122,7 @@ export class PageText {
     while (low < high) {
       const middle = (low + high) >> 1;
       const node = this.#nodes[middle];
-      // Behind the boundary, or holding it.
+      // This node is after the boundary or contains it.
       if (node === undefined || boundary.comparePoint(node, node.length) >= 0) high = middle;
       else low = middle + 1;
     }
@@ -132,7 +132,7 @@ export class PageText {
     return (this.#starts[low] ?? 0) + inside;
   }
 
-  /** The text between two offsets as a person reads it. */
+  /** The text between two offsets, with its white space. */
   #words(from: number, to: number): string {
     const [start, end] = [Math.max(0, from), Math.min(to, this.#text.length)];
     if (start >= end) return '';
@@ -154,12 +154,12 @@ export function squashed(text: string): string {
   return text.replace(IGNORED_ALL, '');
 }
 
-/** The server takes no half of a pair, as a cut may leave one. */
+/** Removes half of a surrogate pair, which a cut can leave and the server rejects. */
 function whole(text: string): string {
   return text.replace(/\p{Cs}/gu, '');
 }
 
-/** Words of two paragraphs are not one. */
+/** A block boundary separates words. */
 function isBlockEdge(before: Text | undefined, after: Text): boolean {
   return before !== undefined && before.parentElement !== after.parentElement && blockOf(before) !== blockOf(after);
 }

@@ -1,4 +1,5 @@
-/** The list of all threads, and where new ones are written. */
+/** The panel with all threads and the form for a new one. */
+import { signInPath } from '../page/browser.ts';
 import { Composer } from './composer.ts';
 import type { Thread } from './conversation.ts';
 import { arrange, button, focused, h, icon, refill } from './element.ts';
@@ -18,7 +19,7 @@ export interface PanelDeps {
   readonly create: (draft: Draft, passage: Passage | undefined) => Promise<void>;
   readonly signOut: () => void;
   readonly close: () => void;
-  /** The passage that is being commented on, for the page to show. */
+  /** Reports the passage that is being commented on, so that the page marks it. */
   readonly composing: (passage: Passage | undefined) => void;
 }
 
@@ -26,7 +27,7 @@ const CROSS = 'M6 6l12 12M18 6 6 18';
 const SECTIONS = ['here', 'lost', 'elsewhere', 'resolved'] as const satisfies readonly Place['section'][];
 const FOCUSABLE = 'button,a[href],input,textarea,summary';
 
-/** Threads of a section; of more the first are shown, and more of them when they are asked for. */
+/** Threads shown per section at first, and added by each click on "Show more". */
 const SHOWN_STEP = 50;
 
 interface Section {
@@ -69,7 +70,7 @@ export class Panel {
     return !this.element.hidden;
   }
 
-  /** Something is written that would be lost. */
+  /** True if a form contains text that would be lost. */
   get isWriting(): boolean {
     return this.#composer !== undefined && !this.#composer.part.isEmpty;
   }
@@ -87,7 +88,7 @@ export class Panel {
     this.#drawFoot();
   }
 
-  /** Begins a new thread; what is being written already goes on. */
+  /** Opens the form for a new thread, or continues with the one that is open. */
   compose(passage: Passage | undefined): void {
     if (!this.isWriting || passage !== undefined) {
       const text = this.isWriting ? this.#composer?.part.content : undefined;
@@ -98,7 +99,7 @@ export class Panel {
     this.#composer?.part.focus();
   }
 
-  /** In the place of everything else; undefined ends it. */
+  /** Shows an element instead of the threads; undefined shows the threads again. */
   showInstead(element: HTMLElement | undefined): void {
     this.element.children[1]?.replaceWith(element ?? this.#body);
     this.#foot.hidden = element !== undefined;
@@ -123,7 +124,7 @@ export class Panel {
     element.focus();
   }
 
-  /** Keeps Tab within, as long as the panel covers the page. */
+  /** Keeps the focus in the panel while the panel covers the page. */
   trap(event: KeyboardEvent): void {
     const all = [...this.element.querySelectorAll<HTMLElement>(FOCUSABLE)].filter((one) => one.getClientRects().length > 0);
     const [first, last] = [all[0], all.at(-1)];
@@ -157,7 +158,7 @@ export class Panel {
     section.more.onclick = () => {
       section.shown += SHOWN_STEP;
       this.#drawSection(name);
-      // The button may be gone.
+      // The button may have been removed.
       shown.at(-1)?.focus();
     };
   }
@@ -206,16 +207,18 @@ export class Panel {
         this.#new,
         h('p', {}, TEXT.guestsMay),
         button(TEXT.signIn, () => ui.signIn(), { class: 'main', 'data-key': 'new' }),
+        h('p', {}, accountLink()),
       );
-    } else refill(this.#new, h('p', {}, TEXT.accountsOnly));
+    } else refill(this.#new, h('p', {}, TEXT.accountsOnly), h('p', {}, accountLink()));
   }
 
   #drawFoot(): void {
     const { ui, signOut } = this.#deps;
     const { visitor } = ui;
-    this.#foot.hidden = !visitor.isGuest && !(visitor.mayProve && visitor.mayWrite);
-    if (visitor.isGuest)
-      refill(this.#foot, TEXT.signedInAs(visitor.name), button(TEXT.signOut, signOut, { class: 'plain', 'data-key': 'who' }));
+    this.#foot.hidden = !visitor.isKnown && !(visitor.mayProve && visitor.mayWrite);
+    const leave = () => button(TEXT.signOut, signOut, { class: 'plain', 'data-key': 'who' });
+    // Who is signed in signs out where they have signed in, for all pages at once.
+    if (visitor.isKnown) refill(this.#foot, TEXT.signedInAs(visitor.name), visitor.isGuest && leave());
     else if (!this.#foot.hidden)
       refill(
         this.#foot,
@@ -223,7 +226,7 @@ export class Panel {
       );
   }
 
-  /** Only what is other: what stays the same is not read aloud again. */
+  /** Changes the text only if it differs, so that screen readers do not announce it again. */
   #tell(text: string): void {
     if (this.#note.textContent !== text) this.#note.textContent = text;
     this.#note.hidden = text === '';
@@ -237,6 +240,11 @@ function sectionOf(name: Place['section']): Section {
   const more = h('button', { type: 'button', class: 'plain' });
   const title = h(isFolded ? 'summary' : 'h3', {}, TEXT.sections[name], ' ', count);
   return { element: h(isFolded ? 'details' : 'section', { class: 'section' }, title, list, more), list, count, more, shown: SHOWN_STEP };
+}
+
+/** Leads to the sign-in of the service and back to this page. */
+function accountLink(): HTMLElement {
+  return h('a', { href: signInPath(), 'data-key': 'account' }, TEXT.accountSignIn);
 }
 
 function shortcuts(): HTMLElement {

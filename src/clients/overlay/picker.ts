@@ -1,13 +1,13 @@
-/** The button beside a selection, and what is selected. */
+/** The button beside a selection, and the selected range. */
 import type { Anchors } from './anchors.ts';
 import { button, h, icon } from './element.ts';
 import type { Passage } from './page-text.ts';
 import { TEXT } from './strings.ts';
 
-/** A selection that still changes is left alone. */
+/** The button appears once the selection has not changed for this time. */
 const REST_MS = 200;
 const MARGIN_PX = 8;
-/** Whoever types wants no button there. */
+/** No button appears for selections in these elements. */
 const WRITTEN_IN = 'input,textarea,select,[contenteditable]:not([contenteditable="false"])';
 
 export const BUBBLE = 'M4 5h16v11H9l-5 4z';
@@ -34,7 +34,7 @@ export class Picker {
       icon(BUBBLE),
       h('span', {}, TEXT.commentOnSelection),
     );
-    // A press would end the selection before the click.
+    // Pressing the button would clear the selection before the click.
     this.element.addEventListener('pointerdown', (event) => event.preventDefault());
     this.element.addEventListener('mousedown', (event) => event.preventDefault());
     document.addEventListener('selectionchange', () => this.#later());
@@ -43,7 +43,7 @@ export class Picker {
     for (const type of ['pointerup', 'pointercancel']) addEventListener(type, () => this.#point(false), true);
   }
 
-  /** Undefined where no text of the page is selected. */
+  /** The selected range; undefined if no text of the page is selected. */
   picked(): Picked | undefined {
     const range = this.#range();
     const passage = range && this.#anchors.passage(range);

@@ -1,9 +1,9 @@
-/** Proves an address of mail: its owner gets a code and says it here. */
+/** The form that verifies an e-mail address with a code. */
 import type * as api from '../page/api.ts';
 import { NAME_CHARS_MAX } from './composer.ts';
 import { button, h } from './element.ts';
 import { TEXT } from './strings.ts';
-import { busy, messageOf } from './ui.ts';
+import { atMost, busy, messageOf } from './ui.ts';
 
 export interface SignInOptions {
   readonly guest: api.Comments['guest'];
@@ -17,7 +17,7 @@ export class SignIn {
   readonly #options: SignInOptions;
   readonly #problem = h('p', { class: 'problem', role: 'alert' });
   readonly #email = h('input', { type: 'email', autocomplete: 'email', required: true, maxlength: 254 });
-  readonly #name = h('input', { autocomplete: 'name', required: true, maxlength: NAME_CHARS_MAX });
+  readonly #name = atMost(h('input', { autocomplete: 'name', required: true }), NAME_CHARS_MAX);
   readonly #code = h('input', { inputmode: 'numeric', autocomplete: 'one-time-code', pattern: '[0-9]{6}', maxlength: 6, required: true });
 
   constructor(options: SignInOptions) {

@@ -1,4 +1,4 @@
-/** Of the overlay alone. What the page says of all elements does not get in; what it says of the host itself is overruled. */
+/** Styles of the overlay. The shadow tree keeps the page's styles out, and `!important` on the host overrides those for the host element. */
 export const STYLE = `
 :host{all:initial!important;position:fixed!important;inset:0!important;z-index:2147483647!important;display:block!important;pointer-events:none!important;direction:ltr!important;unicode-bidi:normal!important}
 :host::backdrop{display:none!important}

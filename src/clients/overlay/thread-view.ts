@@ -1,4 +1,4 @@
-/** A thread: the passage it is about, its comments, and the field for one more. */
+/** A thread: the quoted passage, its comments, and the reply form. */
 import { CommentView } from './comment-view.ts';
 import { Composer } from './composer.ts';
 import type { Thread } from './conversation.ts';
@@ -6,7 +6,7 @@ import { arrange, button, h, refill } from './element.ts';
 import { TEXT } from './strings.ts';
 import { busy, nameOf, type Ui } from './ui.ts';
 
-/** `here`: on this page and, where it quotes, found. `page`: address of the other page it is on, where that is known. */
+/** `here`: on this page, and the quote, if any, was found. `page`: address of the other page, if known. */
 export interface Place {
   readonly section: keyof typeof TEXT.sections;
   readonly isFound: boolean;
@@ -23,7 +23,7 @@ export class ThreadView {
   readonly #comments = new Map<string, CommentView>();
   #thread: Thread;
   #composer: Composer | undefined;
-  /** What decides how everything but the comments is shown. */
+  /** Key of the values that determine the rendering of everything but the comments. */
   #look = '';
 
   constructor(ui: Ui, thread: Thread) {
@@ -38,7 +38,7 @@ export class ThreadView {
     );
   }
 
-  /** `isFresh`: of a comment that was not read when the panel was opened. */
+  /** `isFresh`: true for a comment that was unread when the panel was opened. */
   update(thread: Thread, place: Place, isFresh: (id: string) => boolean): void {
     this.#thread = thread;
     this.element.classList.toggle('current', place.isCurrent);
@@ -54,7 +54,7 @@ export class ThreadView {
     for (const id of this.#comments.keys()) if (!wanted.has(id)) this.#comments.delete(id);
     arrange(this.#list, views);
     const { visitor } = this.#ui;
-    const look = [thread.root.seq, place.section, place.isFound, visitor.isGuest, visitor.mayWrite].join();
+    const look = [thread.root.seq, place.section, place.isFound, visitor.maySettle(thread.root), visitor.mayWrite].join();
     if (look !== this.#look) {
       this.#look = look;
       this.#drawAbout(place);
@@ -104,7 +104,7 @@ export class ThreadView {
       this.#foot,
       mayReply &&
         button(TEXT.reply, () => this.#write(), { class: 'plain', 'data-key': 'reply', 'aria-label': TEXT.replyTo(nameOf(root)) }),
-      visitor.isAuthor(root) && settle,
+      visitor.maySettle(root) && settle,
     );
   }
 

@@ -1,4 +1,4 @@
-/** What all parts of the panel share: who looks, what can be done, and how it is told. */
+/** The interface that all parts of the panel use: the visitor, the actions and the announcements. */
 import { EaselError } from '../page/errors.ts';
 import type { Comment } from '../page/wire.ts';
 import { TEXT } from './strings.ts';
@@ -6,7 +6,7 @@ import type { Visitor } from './visitor.ts';
 
 export interface Draft {
   readonly content: string;
-  /** Undefined where nobody is asked for it. */
+  /** Undefined if the form has no name field. */
   readonly authorName: string | undefined;
 }
 
@@ -17,13 +17,23 @@ export interface Ui {
   remove(comment: Comment): Promise<void>;
   resolve(root: Comment, resolved: boolean): Promise<void>;
   react(comment: Comment, emoji: string): Promise<void>;
-  /** Scrolls to the passage; false where it is not on the page. */
+  /** Scrolls to the passage; false if it is not on the page. */
   show(root: Comment): boolean;
   signIn(): void;
-  /** In a moment, by whatever reads the page aloud. */
+  /** Announces a text to screen readers. */
   say(text: string): void;
-  /** What was asked for was not done. */
+  /** Shows the error of an action. */
   fail(error: unknown): void;
+}
+
+/** Limits a field in code points, as the server counts them; `maxlength` counts an emoji as two. */
+export function atMost<F extends HTMLInputElement | HTMLTextAreaElement>(field: F, charsMax: number): F {
+  field.addEventListener('input', (event) => {
+    if (field.value.length <= charsMax || (event as InputEvent).isComposing) return;
+    const chars = [...field.value];
+    if (chars.length > charsMax) field.value = chars.slice(0, charsMax).join('');
+  });
+  return field;
 }
 
 export function nameOf({ authorName }: Comment): string {
@@ -34,10 +44,10 @@ export function messageOf(error: unknown): string {
   return error instanceof EaselError ? (TEXT.errors[error.code] ?? error.message) : String(error);
 }
 
-/** Runs what a control is for; the control is not good for anything meanwhile. */
+/** Runs the action of a control; the control is inactive until it ends. */
 export async function busy(control: HTMLElement, run: () => Promise<void>, failed: (error: unknown) => void): Promise<void> {
   if (control.getAttribute('aria-disabled') === 'true') return;
-  // Not `disabled`: that would take the focus away.
+  // `disabled` would remove the focus.
   control.setAttribute('aria-disabled', 'true');
   try {
     await run();
@@ -56,7 +66,7 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-// Dear to make.
+// Expensive to construct, so made once and only when needed.
 let format: Intl.RelativeTimeFormat | undefined;
 
 export function timeAgo(iso: string): string {

@@ -1,4 +1,4 @@
-/** Who looks at the page, and what they may do. Visitors of a page have no account here: they are nobody, or a guest who has proved an address. */
+/** The visitor of the page and what they may do: somebody who is signed in, a guest who has verified an e-mail address, or anonymous. */
 import type * as api from '../page/api.ts';
 import type { Guest, Keeper } from '../page/comments.ts';
 import type { Comment, CommentPeople } from '../page/wire.ts';
@@ -6,7 +6,7 @@ import type { Comment, CommentPeople } from '../page/wire.ts';
 export interface OverlaySite {
   readonly artifactId: string;
   readonly versionId: string;
-  /** Path of the file that is shown. */
+  /** Path of the current file. */
   readonly page: string;
   readonly identity: 'anonymous' | 'named' | 'authenticated';
   readonly replies: boolean;
@@ -18,7 +18,7 @@ export class Visitor {
   readonly #keeper: Keeper;
   readonly #guest: Guest;
   readonly #comments: api.Comments;
-  /** Of this window, by nobody who could prove it. */
+  /** Ids of comments written in this window, anonymous ones included. */
   readonly #written = new Set<string>();
   #you: CommentPeople['you'] | undefined;
   #readUntil: string | undefined;
@@ -30,41 +30,46 @@ export class Visitor {
     this.#comments = deps.comments;
   }
 
-  /** Somebody whose own comments are theirs. */
+  /** True if the comments of the visitor can be attributed. */
+  get isKnown(): boolean {
+    return this.#you?.id != null && (this.#you.type !== 'guest' || this.#guest.token !== undefined);
+  }
+
+  /** True if the visitor has verified an e-mail address and is not signed in. */
   get isGuest(): boolean {
-    return this.#guest.token !== undefined && this.#you?.id != null;
+    return this.isKnown && this.#you?.type === 'guest';
   }
 
   get mayWrite(): boolean {
-    return this.isGuest || this.site.identity !== 'authenticated';
+    return this.isKnown || this.site.identity !== 'authenticated';
   }
 
-  /** Whether proving an address would let them do more. */
+  /** True if verifying an e-mail address would allow more. */
   get mayProve(): boolean {
-    return this.site.guests && !this.isGuest;
+    return this.site.guests && !this.isKnown;
   }
 
   get asksName(): 'required' | 'optional' | 'no' {
-    if (this.isGuest) return 'no';
+    if (this.isKnown) return 'no';
     return this.site.identity === 'named' ? 'required' : 'optional';
   }
 
-  /** By which they were known last. */
+  /** The name used last. */
   get name(): string {
-    return (this.isGuest ? this.#you?.name : this.#keeper.kept('easel-name')) ?? '';
+    return (this.isKnown ? this.#you?.name : this.#keeper.kept('easel-name')) ?? '';
   }
 
   set name(name: string) {
     this.#keeper.keep('easel-name', name === '' ? undefined : name);
   }
 
-  /** When what they have read last was written. */
+  /** `createdAt` of the newest comment that the visitor has read. */
   get readUntil(): string {
     this.#readUntil ??= this.#keeper.kept(this.#readName) ?? '';
     return this.#readUntil;
   }
 
-  /** They have all these before their eyes. */
+  /** Marks comments as read. */
   read(comments: Iterable<Comment>): void {
     const before = this.readUntil;
     let last = before;
@@ -83,7 +88,13 @@ export class Visitor {
   }
 
   isAuthor({ authorId }: Comment): boolean {
-    return this.isGuest && authorId !== null && authorId === this.#you?.id;
+    return this.isKnown && authorId !== null && this.#you?.ids.includes(authorId) === true;
+  }
+
+  /** True for comments that the visitor may delete and resolve: their own, and all of them for editors and the owner. */
+  maySettle(comment: Comment): boolean {
+    const role = this.#you?.role;
+    return (this.isKnown && (role === 'owner' || role === 'editor')) || this.isAuthor(comment);
   }
 
   isMine(comment: Comment): boolean {
@@ -94,9 +105,12 @@ export class Visitor {
     return comment.createdAt > this.readUntil && !this.isMine(comment);
   }
 
-  /** Asks who the guest is whom this browser keeps. */
+  /** Loads the identity of who is signed in on the page, or of the guest whose token this browser keeps. */
   async recognize(): Promise<void> {
-    this.#you = this.#guest.token === undefined ? undefined : (await this.#comments.people()).you;
+    const isSignedIn = this.#keeper.isSignedIn?.() === true;
+    this.#you = isSignedIn || this.#guest.token !== undefined ? (await this.#comments.people()).you : undefined;
+    // The sign-in has ended: a guest counts again from the next visit on.
+    if (isSignedIn && this.#you?.id === null) this.#keeper.forgetSignIn?.();
   }
 
   leave(): void {

@@ -1,4 +1,4 @@
-/** What a page sees of the SDK. Types only: the build serves this text, with the generated `wire.ts`, as /sdk.d.ts. */
+/** The SDK's public types. The build serves this file, with the generated `wire.ts`, as /sdk.d.ts: its comments are the documentation. */
 import type {
   BlobList,
   BlobRecord,
@@ -18,20 +18,21 @@ import type {
   TableRow,
 } from './wire.ts';
 
-/** Everything that a call can throw. `code` is what to tell cases apart by. */
+/** The only error that the SDK throws. Tell cases apart by `code`. */
 export interface EaselError extends Error {
   /**
-   * Of the service's catalogue. NETWORK_ERROR: no answer came. UNREADABLE_REPLY: the answer is not Easel's. NO_ARTIFACT: nobody said whose data
-   * is meant. UPDATE_REFUSED: a change of a document was not taken. CLOSED: it was closed by the page itself.
+   * A code of the service, or one of the SDK's own. NETWORK_ERROR: no answer arrived. UNREADABLE_REPLY: the answer is not from Easel.
+   * NO_ARTIFACT: the page does not say which artifact it uses. UPDATE_REFUSED: the server rejected a change to a document. CLOSED: the page
+   * has closed the document.
    */
   readonly code: ErrorCode | 'NETWORK_ERROR' | 'UNREADABLE_REPLY' | 'NO_ARTIFACT' | 'UPDATE_REFUSED' | 'CLOSED';
-  /** HTTP status; 0 where no answer came. */
+  /** HTTP status; 0 if no answer arrived. */
   readonly status: number;
   /** What to do about it. */
   readonly hint?: string | undefined;
-  /** The field at fault. */
+  /** The field that is wrong. */
   readonly param?: string | undefined;
-  /** Seconds until a repetition can succeed. */
+  /** Seconds to wait before trying again. */
   readonly retryAfterS?: number | undefined;
   readonly requestId?: string | undefined;
 }
@@ -56,14 +57,14 @@ export interface CallOptions {
 }
 
 export interface WriteOptions extends CallOptions {
-  /** The `updatedAt` that was read: the write happens only if nothing has changed since, else VERSION_CONFLICT. */
+  /** The `updatedAt` that you read. If the value has changed since, the write fails with VERSION_CONFLICT. */
   readonly ifMatch?: string | undefined;
 }
 
 export interface JsonWriteOptions extends WriteOptions {
-  /** Only where the key does not exist yet. */
+  /** Write only if the key does not exist yet. */
   readonly ifAbsent?: boolean | undefined;
-  /** Seconds until the key deletes itself. */
+  /** Seconds after which the key is deleted. */
   readonly ttlS?: number | undefined;
 }
 
@@ -78,21 +79,21 @@ export interface JsonChange {
 
 /** Values by key: at most 1000 keys of 1 MB. A key is 1 to 256 letters, digits, dots, underscores and hyphens. */
 export interface JsonKeys {
-  /** The value, or the part of it at a path like `$.a.b`; undefined where there is none. */
+  /** The value, or the part of it at a path such as `$.a.b`; undefined if it does not exist. */
   get<T = unknown>(key: string, options?: CallOptions & { readonly path?: string | undefined }): Promise<T | undefined>;
-  /** The value with its `updatedAt`, which `ifMatch` takes. */
+  /** The value with its `updatedAt`, for `ifMatch`. */
   entry<T = unknown>(key: string, options?: CallOptions): Promise<(JsonEntry & { value: T }) | undefined>;
   set(key: string, value: unknown, options?: JsonWriteOptions): Promise<JsonWritten>;
-  /** Merges objects (RFC 7396: null removes a member) in one step and answers the new value. */
+  /** Merges `changes` into the value (RFC 7396: null removes a member) atomically. Resolves with the new value. */
   update<T = unknown>(key: string, changes: unknown, options?: JsonWriteOptions): Promise<T>;
-  /** Adds to a number, however many do so at once, and answers the new value of the key. */
+  /** Adds to a number atomically: concurrent calls all count. Resolves with the new value of the key. */
   increment<T = number>(key: string, by?: number, options?: JsonWriteOptions & { readonly path?: string | undefined }): Promise<T>;
-  /** Adds to an array and answers the new value of the key. */
+  /** Appends to an array atomically. Resolves with the new value of the key. */
   append<T = unknown[]>(key: string, item: unknown, options?: JsonWriteOptions & { readonly path?: string | undefined }): Promise<T>;
-  /** False where there was none. */
+  /** Resolves with false if the key did not exist. */
   delete(key: string, options?: WriteOptions): Promise<boolean>;
   list(options?: CallOptions & JsonListOptions): Promise<JsonList>;
-  /** Tells the value now (undefined where there is none) and after every change. `scores.*`: every key that begins with `scores.`. */
+  /** Calls the listener with the current value (undefined if there is none) and after every change. `scores.*` watches all keys with that prefix. */
   watch<T = unknown>(key: string, listener: (value: T | undefined, change: JsonChange) => void): Stop;
 }
 
@@ -108,46 +109,46 @@ export type Filter = { readonly [field: string]: unknown };
 
 export interface TableQuery {
   readonly filter?: Filter | undefined;
-  /** `-createdAt,name`: newest first, then by name. */
-  readonly sort?: string | undefined;
+  /** For example `-createdAt,name`: newest first, then by name. */
+  readonly sort?: string | readonly string[] | Readonly<Record<string, 1 | -1>> | undefined;
   /** Default 100, at most 1000. */
   readonly limit?: number | undefined;
   readonly skip?: number | undefined;
   readonly cursor?: string | undefined;
-  /** Fields to answer; all without it. */
+  /** Fields to return. Default: all. */
   readonly select?: readonly string[] | undefined;
-  /** Adds `total`. */
+  /** Adds `total`, the number of matching rows on all pages. */
   readonly count?: boolean | undefined;
 }
 
 export type Row<T> = TableRow & T;
 export type Page<T> = Omit<TablePage, 'rows'> & { rows: Row<T>[] };
 
-/** `rows`: what is there now, once at the start and again after a gap. Then one call for every row that was put or deleted. */
+/** `rows`: the current rows, at the start and again after a gap. `put`, `delete`: one change of one row. */
 export type TableChange<T> =
   | { readonly type: 'rows'; readonly rows: readonly Row<T>[] }
   | { readonly type: 'put'; readonly id: string; readonly row: Row<T> }
   | { readonly type: 'delete'; readonly id: string };
 
 export interface InsertOptions extends CallOptions {
-  /** A field: a row with the same value there is replaced instead. */
+  /** The name of a field. An existing row with the same value in this field is replaced. */
   readonly onConflict?: string | undefined;
-  /** Then the fields are merged into that row. */
+  /** With `onConflict`: merge into the existing row instead of replacing it. */
   readonly merge?: boolean | undefined;
 }
 
-/** A table that nobody has inserted into is empty. */
+/** Tables need no setup: a table without rows reads as empty, and the first insert creates it. */
 export interface Table<T> {
   insert(row: T, options?: InsertOptions): Promise<Row<T>>;
   insert(rows: readonly T[], options?: InsertOptions): Promise<Row<T>[]>;
   query(query?: TableQuery, options?: CallOptions): Promise<Page<T>>;
   get(id: string, options?: CallOptions): Promise<Row<T> | undefined>;
   count(filter?: Filter, options?: CallOptions): Promise<number>;
-  /** Merges the changes into one row, and answers it. */
+  /** Merges the changes into one row. Resolves with the new row. */
   update(id: string, changes: Partial<T>, options?: WriteOptions): Promise<Row<T>>;
-  /** False where there was none. */
+  /** Resolves with false if the row did not exist. */
   delete(id: string, options?: WriteOptions): Promise<boolean>;
-  /** `query` says which rows the `rows` at the start are; puts and deletes are those of the whole table. */
+  /** `query` selects the rows of the first `rows` change only. `put` and `delete` arrive for every row of the table. */
   watch(listener: (change: TableChange<T>) => void, query?: TableQuery): Stop;
 }
 
@@ -160,21 +161,21 @@ export interface UploadOptions extends CallOptions {
 }
 
 export interface Blobs {
-  /** At most 50 MB: pictures, video, audio, PDF, plain text, CSV and Markdown. */
+  /** Accepts images, video, audio, PDF, plain text, CSV and Markdown, up to 50 MB. */
   upload(file: Blob, options?: UploadOptions): Promise<BlobRecord>;
   list(options?: CallOptions & { readonly limit?: number | undefined; readonly cursor?: string | undefined }): Promise<BlobList>;
-  /** Where its bytes are, for `src` and `href`. */
+  /** The address of the content, for `src` and `href`. */
   url(blob: string | BlobRecord): string;
   delete(id: string, options?: CallOptions): Promise<boolean>;
 }
 
 /**
- * Of one connection. `idle`: nobody uses it. `connecting`: for the first time, or after it was lost. `offline`: it cannot be had now, and is tried
- * again. `refused`: it may not be had (any more).
+ * State of one connection. `idle`: not in use. `connecting`: being opened, for the first time or after a loss. `live`: open. `offline`: the last
+ * attempt failed, and another one follows. `refused`: the server denies access, and no further attempt is made.
  */
 export type ConnectionState = 'idle' | 'connecting' | 'live' | 'offline' | 'refused';
 
-/** What the SDK takes of Yjs: `typeof import('yjs')` is one. */
+/** The part of Yjs that the SDK uses; `typeof import('yjs')` satisfies it. */
 export interface YjsModule {
   readonly Doc: new () => YjsDoc;
   readonly Map: new () => object;
@@ -182,7 +183,7 @@ export interface YjsModule {
   readonly Text: new () => object;
 }
 
-/** The part of a `Y.Doc` that needs no types of Yjs. */
+/** The part of a `Y.Doc` that can be described without the types of Yjs. */
 export interface YjsDoc {
   readonly clientID: number;
   getMap(name?: string): object;
@@ -193,7 +194,7 @@ export interface YjsDoc {
   destroy(): void;
 }
 
-/** Who else has the document open, as y-protocols has it. In a state of another, `user` is what the server says of who that is. */
+/** Awareness of y-protocols: the state of everybody who has the document open. The server sets `user` in the states of others, so it can be trusted. */
 export interface Awareness {
   readonly clientID: number;
   getLocalState(): { [field: string]: unknown } | null;
@@ -206,46 +207,46 @@ export interface Awareness {
 
 export interface SharedDocEvents {
   state: ConnectionState;
-  /** `hasUnsaved` is another. */
+  /** `hasUnsaved` has changed. */
   unsaved: boolean;
   readOnly: boolean;
-  /** It was refused, and will not be tried again. */
+  /** The document was refused; no further attempt is made. */
   error: EaselError;
 }
 
-/** A Yjs document that all who have it open share. It can be edited at once, and without a connection: what was missed is made up for. */
+/** A Yjs document shared by everybody who has it open. It can be edited immediately and while offline; changes are exchanged once connected. */
 export interface SharedDoc<M extends YjsModule> {
   readonly name: string;
   readonly doc: InstanceType<M['Doc']>;
-  /** For `new Y.Map()` and the like: the module that `doc` is of. */
+  /** The Yjs module that made `doc`: use it for `new Y.Map()` and the like. */
   readonly Y: M;
   readonly awareness: Awareness;
   readonly state: ConnectionState;
-  /** Settles when what is stored was read for the first time; rejects where it is refused. */
+  /** Resolves once the stored document has been received; rejects if access is refused. */
   readonly synced: Promise<void>;
-  /** Something that was written here is not stored yet. */
+  /** True while a change made here is not stored yet. */
   readonly hasUnsaved: boolean;
-  /** Settles when everything that was written here is stored; rejects where it is refused. */
+  /** Resolves once every change made here is stored; rejects if one is refused. */
   saved(): Promise<void>;
-  /** What is written here stays here. */
+  /** True if this page may not write: changes made here are not sent. */
   readonly readOnly: boolean;
   on<K extends keyof SharedDocEvents>(event: K, listener: (detail: SharedDocEvents[K]) => void): Stop;
-  /** Leaves the document. */
+  /** Disconnects from the document. */
   destroy(): void;
 }
 
 export interface SharedDocOptions<M extends YjsModule> {
-  /** The Yjs of the page, where it has one of its own: there must not be two. Default: what its import map says of `yjs`, else /sdk-yjs.mjs. */
+  /** The page's own copy of Yjs, if it loads one: two copies do not work together. Default: `yjs` of the page's import map, else /sdk-yjs.mjs. */
   readonly Y?: M | undefined;
-  /** A document that is there already. */
+  /** An existing `Y.Doc` to use. Default: a new one. */
   readonly doc?: InstanceType<M['Doc']> | undefined;
 }
 
 export type ChannelName = 'json' | 'tables' | 'blobs' | 'comments' | 'documents' | 'versions' | 'presence' | 'broadcast';
 
 /**
- * `subscribed`: what follows is after `seq`. `event`: `kind` says what happened, the other fields are those of a change, or of a message and who
- * sent it. `reset`: what was missed is not known any more; read everything again. `refused`: nothing will come, `code` says why.
+ * `subscribed`: events after `seq` follow. `event`: `kind` says what happened; the other fields describe the change, or the message and its
+ * sender. `reset`: missed events are no longer available, so read everything again. `refused`: no events will come; `code` says why.
  */
 export interface ChannelEvent {
   readonly type: 'subscribed' | 'event' | 'reset' | 'refused';
@@ -264,29 +265,29 @@ export interface ChannelEvent {
   readonly code?: string;
 }
 
-/** Everything that happens to the artifact, over one WebSocket for all. */
+/** Everything that happens to the artifact, over one shared WebSocket. */
 export interface Channel {
   readonly state: ConnectionState;
-  /** Who the server says that this page is; undefined before it has. */
+  /** The identity that the server has given to this page; undefined until it is connected. */
   readonly me: (Person & { readonly connectionId: string }) | undefined;
-  /** May broadcast. */
+  /** True if this page may broadcast. */
   readonly canWrite: boolean;
-  /** `since`: of the last event that is known; default: from now on. After a lost connection it goes on where it was. */
+  /** `since`: the `seq` of the last event you know; default: only new events. After a reconnect, the events since the last one received are sent. */
   subscribe(channel: ChannelName, listener: (event: ChannelEvent) => void, options?: { readonly since?: number | undefined }): Stop;
-  /** To all others who have subscribed to `broadcast`, 16 KB at most; not stored. What is refused is told by the `error` event of easel. */
+  /** Sends to all others who have subscribed to `broadcast`; at most 16 KB, not stored. If it is refused, easel emits `error`. */
   broadcast(event: string, data?: unknown): void;
-  /** To all others who have subscribed to `comments`. */
+  /** Tells all others who have subscribed to `comments` that somebody is typing. */
   typing(typing: { readonly contextId?: string; readonly parentId?: string; readonly isTyping?: boolean }): void;
 }
 
 export type Present = PresentPerson & { readonly isMe: boolean };
 
-/** Who is here now. Whoever listens or says something is seen by the others too. */
+/** Who has the page open now. A page appears in the list once it calls `set` or `on`. */
 export interface Presence {
   readonly me: Channel['me'];
-  /** One for each window; this one too. */
+  /** One entry per window, this one included. */
   readonly people: readonly Present[];
-  /** What the others see of this window beside who it is: a cursor, what is selected; 4 KB at most. Null takes it back. */
+  /** What the others see of this window besides its identity, for example a cursor or a selection; at most 4 KB. Null removes it. */
   set(state: { readonly [field: string]: unknown } | null): void;
   on(event: 'change', listener: (people: readonly Present[]) => void): Stop;
   leave(): void;
@@ -294,7 +295,7 @@ export interface Presence {
 
 export interface NewComment {
   readonly content: string;
-  /** What is commented on: a path of the page, or any name. */
+  /** What the comment is about: a path of the page, or any name. */
   readonly contextId?: string | undefined;
   readonly authorName?: string | undefined;
   readonly position?: { readonly [field: string]: unknown } | null | undefined;
@@ -306,7 +307,7 @@ export interface NewComment {
 
 export interface CommentQuery {
   readonly contextId?: string | undefined;
-  /** `root`: the first comments of threads. */
+  /** `root`: only the first comment of each thread. */
   readonly parentId?: string | undefined;
   readonly resolved?: boolean | undefined;
   readonly assignee?: string | undefined;
@@ -314,7 +315,7 @@ export interface CommentQuery {
   readonly cursor?: string | undefined;
 }
 
-/** `comments`: all that is there, once at the start and again after a gap. Then one call for every change. */
+/** `comments`: all current comments, at the start and again after a gap. `put`, `delete`: one change. `refused`: no changes will come. */
 export type CommentChange =
   | { readonly type: 'comments'; readonly comments: readonly Comment[] }
   | { readonly type: 'put'; readonly kind: 'added' | 'updated' | 'resolved' | 'reaction'; readonly comment: Comment }
@@ -331,44 +332,51 @@ export interface Comments {
     change: string | Partial<Pick<NewComment, 'content' | 'position' | 'quote' | 'dueAt'>>,
     options?: CallOptions,
   ): Promise<Comment>;
-  /** With all replies to it; false where there was none. */
+  /** Deletes the comment with all its replies. Resolves with false if it did not exist. */
   delete(id: string, options?: CallOptions): Promise<boolean>;
   resolve(id: string, resolved?: boolean, options?: CallOptions): Promise<Comment>;
-  /** Adds your reaction, or takes it back. */
+  /** Adds your reaction, or removes it if it is there. */
   react(id: string, emoji: string, options?: CallOptions): Promise<Comment>;
   watch(listener: (change: CommentChange) => void, query?: Pick<CommentQuery, 'contextId'>): Stop;
   config(options?: CallOptions): Promise<CommentSettings>;
   /** Who can be mentioned, and who you are. */
   people(options?: CallOptions): Promise<CommentPeople>;
-  /** For somebody without an account: a code is sent by mail, and what it is changed for is kept by this browser. */
+  /** For visitors without an account. `start` sends a code by e-mail; `verify` exchanges it for a token, which this browser keeps. */
   readonly guest: {
     start(who: { readonly email: string; readonly name: string }, options?: CallOptions): Promise<void>;
     verify(proof: { readonly email: string; readonly code: string }, options?: CallOptions): Promise<GuestToken>;
-    /** Forgets who this is. */
+    /** Removes the token from this browser. */
     leave(): void;
   };
 }
 
 /**
- * Of everything together. `idle`: nothing is watched. `connecting`: changes do not arrive now (the network is away, or nobody has looked at the page for 20 s), they will be made up for. `live`: at once. `polling`: every few seconds,
- * where the way to the server does not let events through. `refused`: the page may not read (any more); nothing more will come.
+ * State of all watches together. `idle`: nothing is watched. `connecting`: changes do not arrive now, because the network is down or the page
+ * has been hidden for 20 s; they arrive later. `live`: changes arrive immediately. `polling`: changes arrive every few seconds, because the
+ * network does not let events through. `refused`: the page may not read; no more changes will come.
  */
 export type State = 'idle' | 'connecting' | 'live' | 'polling' | 'refused';
 
 export interface EaselEvents {
   state: State;
-  /** A call was refused for now (429, 503) or got no answer, and is repeated after `waitMs`. */
+  /** A call failed temporarily (429, 503 or no answer) and is repeated after `waitMs`. */
   retry: { readonly waitMs: number; readonly error: EaselError };
-  /** A watch could not read. */
+  /** A watch failed to read, or a message on the channel was refused. */
   error: EaselError;
 }
 
 export interface EaselOptions {
   readonly artifactId: string;
-  /** Of the API, for a page elsewhere. On the artifact's own page it is its own origin. */
+  /** Address of the API, for a page on another site. Default: the page's own origin. */
   readonly baseUrl?: string | undefined;
-  /** For tools, never in a page: whoever opens the page can read it. */
+  /** For tools only, never in a page: everybody who opens the page can read it. */
   readonly token?: string | undefined;
+}
+
+/** Who looks at the page, and what they may change. `person` is null for a visitor who is not signed in. */
+export interface Me extends Readonly<Record<'canWrite' | 'canCollaborate' | 'canEdit', boolean>> {
+  readonly person: Person | null;
+  readonly role: CommentPeople['you']['role'];
 }
 
 export interface Easel {
@@ -377,13 +385,16 @@ export interface Easel {
   readonly json: JsonKeys;
   table<T extends object = Record<string, unknown>>(name: string): Table<T>;
   readonly blobs: Blobs;
-  /** A letter and then at most 63 letters, digits, underscores and hyphens. Asked for again, it is the same one. */
+  /** Opens a shared document; the same name gives the same one. A name is a letter and then at most 63 letters, digits, underscores and hyphens. */
   doc<M extends YjsModule = YjsModule>(name: string, options?: SharedDocOptions<M>): Promise<SharedDoc<M>>;
   channel(): Channel;
   readonly presence: Presence;
   readonly comments: Comments;
+  me(options?: CallOptions): Promise<Me>;
+  /** Leads the visitor to the sign-in and back to `to`, a path of this page; by default to the current one. On the page's own address only. */
+  signIn(to?: string): void;
   on<K extends keyof EaselEvents>(event: K, listener: (detail: EaselEvents[K]) => void): Stop;
-  /** Another artifact's data, or this one's from a page elsewhere. */
+  /** Accesses the data of another artifact, or of this one from a page on another site. */
   connect(options: EaselOptions): Easel;
   readonly EaselError: EaselErrorClass;
 }

@@ -27,7 +27,7 @@ export function blobsOf(transport: Transport): api.Blobs {
   };
 }
 
-/** Only XMLHttpRequest tells how much has left. */
+/** With XMLHttpRequest, because fetch does not report upload progress. */
 function send(transport: Transport, ticket: UploadTicket, file: Blob, mimeType: string, options: api.UploadOptions): Promise<BlobRecord> {
   const { signal, onProgress } = options;
   return new Promise((resolve, reject) => {
@@ -40,7 +40,8 @@ function send(transport: Transport, ticket: UploadTicket, file: Blob, mimeType: 
       if (body?.success === true) resolve(body.data as BlobRecord);
       else reject(errorOf(request.status, request.responseText, request.getResponseHeader('retry-after')));
     };
-    request.onerror = () => reject(new EaselError({ code: 'NETWORK_ERROR', status: 0, message: 'The upload broke off.' }));
+    request.onerror = () =>
+      reject(new EaselError({ code: 'NETWORK_ERROR', status: 0, message: 'The connection was lost during the upload.' }));
     request.onabort = () => reject(signal?.reason);
     if (signal?.aborted) return reject(signal.reason);
     signal?.addEventListener('abort', () => request.abort(), { once: true });
@@ -48,7 +49,7 @@ function send(transport: Transport, ticket: UploadTicket, file: Blob, mimeType: 
   });
 }
 
-/** The server names its own host; the page's own origin takes the same path without asking another one first. */
+/** The server answers with the address on the API's host. The page's own origin serves the same path and needs no CORS preflight. */
 function nearUrl(transport: Transport, uploadUrl: string): string {
   const { pathname, search } = new URL(uploadUrl, 'http://x');
   const base = transport.url('');

@@ -1,4 +1,4 @@
-/** `easel.channel()`: one WebSocket for everything that happens to the artifact. Each channel goes on where it was when the connection was lost. */
+/** `easel.channel()`: one WebSocket for all channels of the artifact. After a reconnect, each channel resumes after its last event. */
 import type * as api from './api.ts';
 import type { Connection, ConnectionUser } from './connection.ts';
 import { EaselError } from './errors.ts';
@@ -6,7 +6,7 @@ import { tell } from './listeners.ts';
 import type { Surroundings } from './transport.ts';
 import type { Person } from './wire.ts';
 
-/** What the server sends; each type of frame has some of it. */
+/** All fields of the server's frames; each frame type has some of them. */
 interface Frame extends Omit<api.ChannelEvent, 'type'> {
   readonly type: 'hello' | 'access' | 'subscribed' | 'unsubscribed' | 'reset' | 'event' | 'error' | 'ping' | 'pong';
   readonly connectionId: string;
@@ -18,14 +18,14 @@ interface Frame extends Omit<api.ChannelEvent, 'type'> {
 
 interface Listener {
   readonly run: (event: api.ChannelEvent) => void;
-  /** What is not after it was told. */
+  /** The last `seq` that this listener has received; older events are not passed on. */
   seq: number | undefined;
 }
 
 interface Subscription {
   readonly listeners: Set<Listener>;
   seq: number | undefined;
-  /** The server has said that it tells. */
+  /** The server has confirmed the subscription. */
   isLive: boolean;
 }
 
@@ -35,11 +35,11 @@ export interface ChannelDeps {
   readonly token: () => string | undefined;
   readonly became: (state: api.ConnectionState) => void;
   readonly failed: (error: EaselError) => void;
-  /** Refused as who it was; true: somebody else may try. */
+  /** Called when the connection is refused; true if it should be retried with another identity. */
   readonly retries: (error: EaselError) => boolean;
 }
 
-/** Messages that wait for the connection; of more only the last. */
+/** Messages queued while there is no connection; beyond this the oldest are dropped. */
 const WAITING_MAX = 100;
 const AGAIN_MS = 5000;
 const PASSING = ['RATE_LIMITED', 'UNAVAILABLE', 'OWNER_MOVED'];
@@ -51,7 +51,7 @@ export class ArtifactChannel implements api.Channel {
   readonly #connection: Connection;
   readonly #subscriptions = new Map<api.ChannelName, Subscription>();
   #waiting: string[] = [];
-  /** Said hello. */
+  /** The server's `hello` has arrived on this connection. */
   #isReady = false;
 
   constructor(deps: ChannelDeps) {
@@ -77,7 +77,7 @@ export class ArtifactChannel implements api.Channel {
     this.#subscriptions.set(channel, subscription);
     subscription.listeners.add(listener);
     if (known === undefined) this.#ask(channel, since);
-    // Only the server has what was before; those who know it are not told again.
+    // Older events come from the server only. Listeners that already have them skip them by `seq`.
     else if (since !== undefined && subscription.seq !== undefined && since < subscription.seq) this.#ask(channel, since);
     else if (known.isLive) queueMicrotask(() => this.#tell(listener, { type: 'subscribed', channel, seq: subscription.seq ?? 0 }));
     this.#connection.open();
@@ -97,12 +97,12 @@ export class ArtifactChannel implements api.Channel {
     this.#say({ type: 'typing', ...typing });
   }
 
-  /** Of who is here; false where that has to be said again when the connection is there. */
+  /** Sends the presence state; false if there is no connection, so that it must be sent again after `hello`. */
   show(state: object | null): boolean {
     return this.#isReady && this.#send({ type: 'presence', state });
   }
 
-  /** Begins anew, as somebody else. */
+  /** Reconnects with the current token. */
   reopen(): void {
     if (this.state === 'idle') return;
     this.#connection.close();
@@ -138,7 +138,7 @@ export class ArtifactChannel implements api.Channel {
         this.#happened(frame as Frame & api.ChannelEvent);
         break;
       case 'unsubscribed':
-        // Otherwise it was asked for.
+        // Without a code it confirms our own `unsubscribe`.
         if (frame.code !== undefined) this.#refused(frame.channel, frame.code);
         break;
       case 'error':
@@ -148,7 +148,7 @@ export class ArtifactChannel implements api.Channel {
         this.#send({ type: 'pong' });
         break;
       default:
-      // A pong, or of a later version.
+      // A pong, or a frame of a later version.
     }
   }
 
@@ -160,7 +160,7 @@ export class ArtifactChannel implements api.Channel {
     for (const [channel, { seq, listeners }] of this.#subscriptions) {
       const resumes = channel !== 'presence' && channel !== 'broadcast';
       this.#ask(channel, resumes ? seq : undefined);
-      // Messages that were sent meanwhile are lost.
+      // Broadcasts are not stored: those sent while we were away are lost.
       if (channel === 'broadcast' && seq !== undefined) for (const one of listeners) this.#tell(one, { type: 'reset', channel, seq: 0 });
     }
     const waiting = this.#waiting;
@@ -176,7 +176,7 @@ export class ArtifactChannel implements api.Channel {
     if (seq !== undefined) subscription.seq = seq;
     for (const listener of [...subscription.listeners]) {
       if (type === 'event' && isOld(channel, seq, listener.seq)) continue;
-      // Of an older beginning that somebody else has asked for nothing is new.
+      // `subscribed` may answer another listener's older `since`; it must not move this listener back.
       if (seq !== undefined && type !== 'subscribed') listener.seq = seq;
       else listener.seq ??= seq;
       this.#tell(listener, event);
@@ -224,7 +224,7 @@ export class ArtifactChannel implements api.Channel {
   }
 }
 
-/** Several things may happen to versions at the same number. */
+/** Several events of the channel `versions` may have the same `seq`. */
 function isOld(channel: api.ChannelName, seq: number | undefined, known: number | undefined): boolean {
   if (seq === undefined || known === undefined) return false;
   return channel === 'versions' ? seq < known : seq <= known;

@@ -18,7 +18,7 @@ export interface CommentsDeps {
 const PAGE_MAX = 100;
 const AGAIN_MS = 30_000;
 
-/** Somebody who has proved an address of mail, in this browser. */
+/** A guest: a visitor who has verified an e-mail address in this browser. */
 export class Guest {
   token: string | undefined;
   readonly #keep: (token: string | undefined) => void;
@@ -33,7 +33,7 @@ export class Guest {
     this.#keep(token);
   }
 
-  /** Whether this error means that the proof is not good any more; then it is forgotten. */
+  /** True if the error means that the guest token is no longer valid; it is then removed. */
   isOver(error: unknown): boolean {
     if (this.token === undefined || !isCode(error, 'UNAUTHORIZED')) return false;
     this.become(undefined);
@@ -42,16 +42,21 @@ export class Guest {
 }
 
 export interface Keeper {
-  /** What this browser keeps under a name; null where it has nothing. */
+  /** Reads from the browser's storage; null if there is nothing. */
   readonly kept: (name: string) => string | null;
-  /** Undefined forgets it. */
+  /** Writes to the browser's storage; undefined removes the entry. */
   readonly keep: (name: string, text: string | undefined) => void;
+  /** Somebody is probably signed in on this page. */
+  readonly isSignedIn?: () => boolean;
+  /** Nobody is. */
+  readonly forgetSignIn?: () => void;
 }
 
-/** The guest of an artifact that this browser keeps. */
-export function guestOf(artifactId: string, { kept, keep }: Keeper): Guest {
+/** The artifact's guest from the browser's storage. Who is signed in comments as themselves, because a token would count before their cookie. */
+export function guestOf(artifactId: string, { kept, keep, isSignedIn }: Keeper): Guest {
   const name = `easel-guest-${artifactId}`;
-  return new Guest(kept(name) ?? undefined, (token) => keep(name, token));
+  const token = isSignedIn?.() === true ? undefined : kept(name);
+  return new Guest(token ?? undefined, (changed) => keep(name, changed));
 }
 
 export function commentsOf(deps: CommentsDeps): api.Comments {
@@ -63,7 +68,7 @@ export function commentsOf(deps: CommentsDeps): api.Comments {
     try {
       return await transport.call<T>({ ...request, token: guest.token });
     } catch (error) {
-      // What needs no name is still to be had.
+      // The call may succeed without a guest token.
       if (guest.isOver(error)) return transport.call<T>(request);
       throw error;
     }
@@ -116,14 +121,14 @@ export function commentsOf(deps: CommentsDeps): api.Comments {
   };
 }
 
-/** Reads what is there once the channel tells what comes, and then tells what has changed since. */
+/** Subscribes first and then reads all comments, so that no change between the two is missed. */
 class CommentWatch {
   readonly stop: api.Stop;
   readonly #deps: CommentsDeps;
   readonly #load: () => Promise<readonly Comment[]>;
   readonly #contextId: string | undefined;
   readonly #listener: (change: api.CommentChange) => void;
-  /** The seq of each comment as it was told last. */
+  /** The `seq` of each comment that the listener has received. */
   #known: Map<string, number> | undefined;
   #pending: api.ChannelEvent[] = [];
   #isReading = false;
@@ -157,7 +162,7 @@ class CommentWatch {
 
   async #read(): Promise<void> {
     this.#known = undefined;
-    // What has come so far will be in it; what comes meanwhile may be.
+    // The read contains all events received so far. Later ones are queued, and skipped by `seq` if the read has them too.
     this.#pending = [];
     if (this.#isReading) return;
     this.#isReading = true;

@@ -1,5 +1,5 @@
-/** One WebSocket that comes back: after growing pauses, at once when the network is back, and never once it is refused for good. */
-import { CLOSE, isFinal } from '../../../protocol/close-codes.ts';
+/** A WebSocket that reconnects: with growing pauses, immediately when the network is back, and not at all after a final refusal. */
+import { CLOSE, isFinal } from '../../../protocol/core/close-codes.ts';
 import type { ConnectionState, Problem } from './api.ts';
 import { EaselError, isFinalError } from './errors.ts';
 import type { Surroundings, Transport } from './transport.ts';
@@ -16,25 +16,25 @@ export interface PageSocket {
 }
 
 export interface ConnectionSurroundings extends Surroundings {
-  /** `url` begins with the scheme of HTTP, or is of the page's own origin. Binary data come as ArrayBuffer. */
+  /** `url` is an HTTP address or relative to the page's origin. Binary data arrive as ArrayBuffer. */
   readonly openSocket: (url: string) => PageSocket;
   /** Calls `run` whenever the network is back or the page is shown again. */
   readonly onWake: (run: () => void) => void;
 }
 
 export interface ConnectionUser {
-  /** Below the artifact's data. */
+  /** Path below `/v1/data/{artifactId}`. */
   readonly path: string;
-  /** For the address: a WebSocket of a browser cannot send headers. Absent where it is said in frames. */
+  /** Sent in the address, because a browser's WebSocket cannot send headers. Absent if the protocol sends the token in a frame. */
   readonly token?: () => string | undefined;
-  /** What the server answers at once, whatever else is going on. */
+  /** A frame that the server answers immediately; checks whether the connection is alive. */
   readonly probe: string | Uint8Array;
   readonly opened: () => void;
   readonly heard: (data: unknown) => void;
   readonly became: (state: ConnectionState, error: EaselError | undefined) => void;
 }
 
-/** Servers say something every 20 s. Nobody tells a page that its connection has died. */
+/** The server sends something every 20 s. After 30 s of silence the connection is taken for dead, because browsers do not report it. */
 const SILENT_TICKS_MAX = 3;
 const TICK_MS = 10_000;
 const WAIT_MS_FIRST = 500;
@@ -53,9 +53,9 @@ export class Connection {
   readonly #user: ConnectionUser;
   #socket: PageSocket | undefined;
   #isOpen = false;
-  /** Ends the waits of what the last opening began. */
+  /** Aborts the timers of the current connection attempt. */
   #stop = new AbortController();
-  /** Openings since it was live. */
+  /** Attempts since the connection was last live. */
   #tries = 0;
   #silentTicks = 0;
 
@@ -66,7 +66,7 @@ export class Connection {
     around.onWake(() => this.#wake());
   }
 
-  /** Does nothing where it is open, or about to be. */
+  /** Does nothing if the connection is open or being opened. */
   open(): void {
     if (this.state !== 'idle' && this.state !== 'refused') return;
     this.#tries = 0;
@@ -79,13 +79,13 @@ export class Connection {
     this.#become('idle');
   }
 
-  /** The server has taken it up: what follows is no repeated failure. */
+  /** The server has accepted the connection: the backoff starts again. */
   ready(): void {
     this.#tries = 0;
     this.#become('live');
   }
 
-  /** False where there is no connection now. */
+  /** False if there is no connection. */
   send(data: string | Uint8Array): boolean {
     if (this.#isOpen) this.#socket?.send(data);
     return this.#isOpen;
@@ -98,7 +98,7 @@ export class Connection {
     try {
       socket = this.#around.openSocket(this.#transport.url(this.#user.path, { token: this.#user.token?.() }));
     } catch (error) {
-      // The policy of the page forbids it, or nobody said whose data are meant.
+      // The page's content security policy forbids it, or the artifact is not known.
       this.#refuse(error instanceof EaselError ? error : new EaselError({ code: 'FORBIDDEN', status: 0, message: String(error) }, error));
       return;
     }
@@ -129,7 +129,7 @@ export class Connection {
     socket?.close();
   }
 
-  /** Asks before it gives up: a page that slept has missed what was said. */
+  /** Probes before it gives up, because a suspended page may have missed frames of a connection that works. */
   async #listen(signal: AbortSignal): Promise<void> {
     for (this.#silentTicks = 0; this.#silentTicks < SILENT_TICKS_MAX; this.#silentTicks += 1) {
       if (this.#silentTicks === SILENT_TICKS_MAX - 1) this.send(this.#user.probe);
@@ -145,7 +145,7 @@ export class Connection {
       this.#connect();
       return;
     }
-    // Silent until the next tick: dead.
+    // If no frame arrives until the next tick, the connection is dead.
     this.#silentTicks = SILENT_TICKS_MAX - 1;
     this.send(this.#user.probe);
   }
@@ -155,7 +155,7 @@ export class Connection {
     this.#end();
     if (isFinal(code)) {
       const [known, status] = CODES[code] ?? ['INVALID_REQUEST', 400];
-      this.#refuse(new EaselError({ code: known, status, message: reason || `The connection was closed with ${code}.` }));
+      this.#refuse(new EaselError({ code: known, status, message: reason || `The server closed the connection with code ${code}.` }));
       return;
     }
     this.#become(wasOpen ? 'connecting' : 'offline');
@@ -163,7 +163,7 @@ export class Connection {
   }
 
   async #comeBack(wasOpen: boolean, signal: AbortSignal): Promise<void> {
-    // Why an opening has failed a browser does not tell; the answer to a plain request does.
+    // Browsers do not say why a WebSocket failed to open; a plain request to the same path does.
     const refusal = wasOpen ? undefined : await this.#refusal(signal);
     if (signal.aborted) return;
     if (refusal !== undefined) {
@@ -171,7 +171,7 @@ export class Connection {
       return;
     }
     const waitMs = Math.min(WAIT_MS_FIRST * 2 ** Math.max(this.#tries - 1, 0), WAIT_MS_MAX);
-    // Everybody who was cut off in the same second should not come back in the same one.
+    // Jitter, so that clients that lost their connections together do not all reconnect at once.
     await this.#pause(waitMs * (0.5 + this.#around.random()), signal);
     if (!signal.aborted) this.#connect();
   }
@@ -180,13 +180,13 @@ export class Connection {
     try {
       await this.#transport.call({ method: 'GET', path: this.#user.path, token: this.#user.token?.(), once: true, signal });
     } catch (error) {
-      // 426: it is let in, only not like this.
+      // 426 means that access is granted and only the upgrade is missing.
       if (error instanceof EaselError && error.status !== 426 && isFinalError(error)) return error;
     }
     return undefined;
   }
 
-  /** Settles when the time is over or the signal fires, which callers look at. */
+  /** Resolves after the time or when the signal fires; callers check the signal. */
   #pause(ms: number, signal: AbortSignal): Promise<void> {
     return this.#around.wait(ms, signal).catch(() => undefined);
   }

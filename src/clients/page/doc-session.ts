@@ -1,4 +1,4 @@
-/** One shared document of a page: what it sends, what it takes, and what of it is stored. */
+/** One shared document of a page: exchanges updates with the server and tracks which of them are stored. */
 import { type Decoder, readVarString, readVarUint, readVarUint8Array } from 'lib0/decoding';
 import { createEncoder, toUint8Array, writeVarString, writeVarUint, writeVarUint8Array } from 'lib0/encoding';
 import { Awareness, applyAwarenessUpdate, encodeAwarenessUpdate, removeAwarenessStates } from 'y-protocols/awareness';
@@ -10,19 +10,19 @@ import { tell } from './listeners.ts';
 export type Yjs = Pick<typeof YjsPackage, 'applyUpdate' | 'encodeStateAsUpdate' | 'encodeStateVector'>;
 
 export interface SessionDeps {
-  /** The SDK's own class: pages compare with it. */
+  /** The class of the main SDK bundle, so that `instanceof` works in pages. */
   readonly EaselError: EaselErrorClass;
   readonly token: () => string | undefined;
   readonly failed: (error: EaselError) => void;
-  /** False where there is no connection now. */
+  /** False if there is no connection. */
   readonly send: (frame: Uint8Array) => boolean;
-  /** The server answers as it should. */
+  /** The server has answered; the connection is live. */
   readonly live: () => void;
-  /** `state`: what it became. */
+  /** The session has ended in this state. */
   readonly left: (session: Session, state: ConnectionState) => void;
 }
 
-// Types of protocol B. Source: src/realtime/wire.ts
+// Message types of the Hocuspocus protocol. Source: src/realtime/wire.ts
 const SYNC = 0;
 const AWARENESS = 1;
 const AUTH = 2;
@@ -35,7 +35,7 @@ const UPDATE = 2;
 const TOKEN = 0;
 const DENIED = 1;
 
-/** Source: LIMITS.updateBytesMax. A frame that is much longer would close the connection, for all documents and again and again. */
+/** Source: LIMITS.updateBytesMax. The server closes the connection at a longer frame, and would again after every reconnect. */
 export const UPDATE_BYTES_MAX = 8 * 1024 * 1024;
 type Listeners = { [K in keyof SharedDocEvents]: Set<(detail: SharedDocEvents[K]) => void> };
 
@@ -52,11 +52,11 @@ export class Session {
   readonly #listeners: Listeners = { state: new Set(), unsaved: new Set(), readOnly: new Set(), error: new Set() };
   readonly #settleSynced: { readonly resolve: () => void; readonly reject: (error: EaselError) => void };
   #error: EaselError | undefined;
-  /** What the server lacks was sent on this connection: from then on every change is. */
+  /** The changes that the server lacked were sent on this connection; from then on each change is sent as it happens. */
   #isHandedOver = false;
-  /** Something was written that was not sent on this connection, or not taken. */
+  /** There are local changes that were not sent on this connection, or were rejected. */
   #isBehind: boolean;
-  /** Updates that were sent on this connection, those that were answered, and the number of the last that held something written here. */
+  /** On this connection: updates sent, updates acknowledged, and the number of the last update that contained a local change. */
   #sent = 0;
   #answered = 0;
   #lastOwn = 0;
@@ -72,7 +72,7 @@ export class Session {
       [resolve, reject] = settle;
     });
     this.#settleSynced = { resolve, reject };
-    // A page need not wait for it.
+    // Pages that do not use `synced` must not get an unhandled rejection.
     this.synced.catch(() => undefined);
     this.#isBehind = Y.encodeStateVector(this.doc).length > 1;
     this.hasUnsaved = this.#isBehind;
@@ -107,12 +107,12 @@ export class Session {
     this.#end('idle', new this.#deps.EaselError({ code: 'CLOSED', status: 0, message: 'The document was closed by the page.' }));
   };
 
-  /** On a new connection: says who is here and asks for what is missing. Does nothing without one. */
+  /** On a new connection: authenticates, asks for missing updates and announces the own awareness state. Does nothing without a connection. */
   opened(): void {
     this.#isHandedOver = false;
     this.#sendToken();
     this.#send(SYNC, STEP_1, this.Y.encodeStateVector(this.doc));
-    // With a new clock: the server may remember that the old connection has ended.
+    // Increments the awareness clock: the server may have marked this client as gone at the current clock.
     this.awareness.setLocalState(this.awareness.getLocalState());
   }
 
@@ -121,7 +121,7 @@ export class Session {
       this.#refuse(error);
       return;
     }
-    // It is live once it has what is stored, and idle when the page has left it.
+    // `live` is set once the stored document has arrived, `idle` when the page leaves the document.
     if (this.#error !== undefined || (state !== 'connecting' && state !== 'offline')) return;
     this.#isBehind ||= this.hasUnsaved;
     this.#isHandedOver = false;
@@ -153,7 +153,7 @@ export class Session {
         this.#status(readVarUint(decoder) === 1);
         break;
       default:
-      // Of later versions.
+      // A message type of a later version.
     }
   }
 
@@ -162,7 +162,7 @@ export class Session {
       this.#handOver(bytes);
       return;
     }
-    // What fails in it is a listener of the page: the document has what came.
+    // Only a listener of the page can throw here; the update itself is applied.
     tell(() => this.Y.applyUpdate(this.doc, bytes, this));
     if (step !== STEP_2) return;
     this.#deps.live();
@@ -170,7 +170,7 @@ export class Session {
     this.#settleSynced.resolve();
   }
 
-  /** Sends what a server with this state vector lacks: all deletions too, so that its length does not say whether that is anything. */
+  /** Sends what a server with this state vector lacks. It always contains all deletions, so its length does not tell whether anything is new. */
   #handOver(stateVector: Uint8Array): void {
     if (this.#sendUpdate(STEP_2, this.Y.encodeStateAsUpdate(this.doc, stateVector), this.#isBehind)) {
       this.#isHandedOver = true;
@@ -179,7 +179,7 @@ export class Session {
     this.#lookUnsaved();
   }
 
-  /** False where it was not sent. */
+  /** False if it was not sent. */
   #sendUpdate(step: typeof STEP_2 | typeof UPDATE, update: Uint8Array, isOwn: boolean): boolean {
     if (update.length > UPDATE_BYTES_MAX) {
       this.#refuse(this.#problem('UPDATE_REFUSED', 'The change is larger than 8 MB.'));
@@ -199,11 +199,11 @@ export class Session {
 
   #status(isTaken: boolean): void {
     this.#answered += 1;
-    // It will be sent again when this page may write again.
+    // Sent again when this page may write again.
     if (!isTaken && this.readOnly) this.#isBehind = true;
     if (!isTaken && !this.readOnly) {
       const reason =
-        'A change was not taken, and nothing that follows it will be: the document is too large, or it builds on what never came.';
+        'The server rejected a change: the document is too large, or the change depends on one that the server does not have. Later changes are not sent.';
       this.#refuse(this.#problem('UPDATE_REFUSED', reason));
     }
     this.#lookUnsaved();
@@ -223,13 +223,13 @@ export class Session {
     const readOnly = text === 'readonly';
     if (readOnly === this.readOnly) return;
     this.readOnly = readOnly;
-    // When writing is allowed again, the server asks for everything.
+    // When writing is allowed again, the server asks for all missing changes (step 1).
     this.#isHandedOver = false;
     this.#emit('readOnly', readOnly);
   }
 
   readonly #awarenessChanged = (changes: { added: number[]; updated: number[]; removed: number[] }): void => {
-    // Each speaks only for itself.
+    // Only our own state is sent: other clients send theirs.
     if (Object.values(changes).some((ids) => ids.includes(this.awareness.clientID))) this.#sendAwareness();
   };
 
@@ -241,7 +241,7 @@ export class Session {
   #forgetOthers(): void {
     const others = [...this.awareness.meta.keys()].filter((id) => id !== this.awareness.clientID);
     removeAwarenessStates(this.awareness, others, this);
-    // Else what they still say, with the clock that is known, would be taken for old.
+    // Without their clocks removed, states that arrive after a reconnect with the same clock would be ignored as old.
     for (const id of others) this.awareness.meta.delete(id);
   }
 

@@ -1,13 +1,13 @@
-/** `easel.doc`: loads what documents need when one is first asked for. */
+/** `easel.doc`: loads Yjs and the document code when a document is first opened. */
 import type * as api from './api.ts';
 import type { Connection, ConnectionUser } from './connection.ts';
 import { EaselError } from './errors.ts';
 import type * as SharedDocs from './shared-docs.ts';
 
 export interface DocSurroundings {
-  /** /sdk-doc.mjs of the same server. */
+  /** Imports /sdk-doc.mjs from the same server. */
   readonly loadSharedDocs: () => Promise<Pick<typeof SharedDocs, 'openRoom'>>;
-  /** What the page's import map says of `yjs`, else /sdk-yjs.mjs of the same server. */
+  /** Imports `yjs` through the page's import map, else /sdk-yjs.mjs from the same server. */
   readonly loadYjs: () => Promise<api.YjsModule>;
 }
 
@@ -22,10 +22,10 @@ export interface DocsDeps {
 export function docsOf({ around, ...deps }: DocsDeps): api.Easel['doc'] {
   let room: SharedDocs.DocRoom | undefined;
   return async (name, { Y, doc } = {}) => {
-    // The server would leave an answer out, or answer for another one.
+    // Checked here, because the server does not answer for an invalid name.
     if (!/^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/.test(name)) {
       const hint = 'Use a letter and then at most 63 letters, digits, underscores and hyphens.';
-      throw new EaselError({ code: 'INVALID_DOCUMENT_NAME', status: 0, message: `"${name}" cannot be the name of a document.`, hint });
+      throw new EaselError({ code: 'INVALID_DOCUMENT_NAME', status: 0, message: `"${name}" is not a valid document name.`, hint });
     }
     try {
       const [{ openRoom }, yjs] = await Promise.all([around.loadSharedDocs(), Y ?? around.loadYjs()]);
@@ -33,7 +33,7 @@ export function docsOf({ around, ...deps }: DocsDeps): api.Easel['doc'] {
       return room.join(name, yjs as NonNullable<typeof Y>, doc);
     } catch (error) {
       if (error instanceof EaselError) throw error;
-      throw new EaselError({ code: 'NETWORK_ERROR', status: 0, message: 'What documents need could not be loaded.' }, error);
+      throw new EaselError({ code: 'NETWORK_ERROR', status: 0, message: 'The scripts for shared documents could not be loaded.' }, error);
     }
   };
 }

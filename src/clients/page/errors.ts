@@ -21,7 +21,7 @@ export class EaselError extends Error implements api.EaselError {
   }
 }
 
-/** The answer of a server to a failed call; `text` is its body, which a proxy on the way may have written. */
+/** Makes an error from a failed response. `text` is its body, which may come from a proxy and not from Easel. */
 export function errorOf(status: number, text: string, retryAfter: string | null): EaselError {
   const retryAfterS = retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined;
   const body = parse(text);
@@ -29,7 +29,7 @@ export function errorOf(status: number, text: string, retryAfter: string | null)
     return new EaselError({
       code: 'UNREADABLE_REPLY',
       status,
-      message: `The answer (status ${status}) is not one of Easel's.`,
+      message: `The answer (status ${status}) is not from Easel.`,
       retryAfterS,
     });
   }
@@ -49,7 +49,7 @@ export function isCode(error: unknown, ...codes: api.Problem['code'][]): error i
   return error instanceof EaselError && codes.includes(error.code);
 }
 
-/** Asking again changes nothing: the page may not have this, or there is nothing to have. */
+/** True if a repetition cannot succeed: access is denied, or the thing does not exist. */
 export function isFinalError({ status }: EaselError): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }

@@ -1,4 +1,4 @@
-/** One stream of changes for everything that a page watches: server-sent events, or pages of JSON where those do not come through. */
+/** One stream of changes for all watches of a page: server-sent events, or polling where the network does not let those through. */
 import type { State } from './api.ts';
 import { EaselError, isFinalError } from './errors.ts';
 import type { Surroundings, Transport } from './transport.ts';
@@ -6,16 +6,16 @@ import type { ChangeEvent, ChangesPage } from './wire.ts';
 
 type FeedType = 'json' | 'tables' | 'blobs';
 
-/** When each thing that was read was last changed, by its key or id. */
+/** The `updatedAt` of everything that was read, by key or id. */
 export type Known = ReadonlyMap<string, string>;
 
 export interface Watcher {
   readonly type: FeedType;
-  /** Whether the change is of what is watched. */
+  /** True if the change concerns what is watched. */
   wants(event: ChangeEvent): boolean;
-  /** Reads and tells what is there now. */
+  /** Reads the current state and passes it to the page. */
   load(): Promise<Known>;
-  /** In the order of `seq`; nothing else is told until it is settled. */
+  /** Passes one change to the page. Called in the order of `seq`, one call at a time. */
   take(event: ChangeEvent): void | Promise<void>;
 }
 
@@ -27,33 +27,33 @@ export interface EventStream {
 }
 
 export interface FeedSurroundings extends Surroundings {
-  /** Undefined where the browser has none. */
+  /** Undefined if the browser has no EventSource. */
   readonly openStream: ((url: string) => EventStream) | undefined;
   /** Calls `run` whenever the network is back or the page is shown again. */
   readonly onWake: (run: () => void) => void;
-  /** Calls `run` when nobody has looked at the page for a while. */
+  /** Calls `run` when the page has been hidden for a while. */
   readonly onSleep: (run: () => void) => void;
 }
 
 interface Watching {
   readonly watcher: Watcher;
-  /** Told one after the other, after what is being read. */
+  /** Changes to pass on after the current read. */
   pending: ChangeEvent[];
-  /** What is there was told; from then on changes are. */
+  /** The current state was passed to the page, so changes can follow. */
   isRead: boolean;
-  /** To be read, for the first time or once more. */
+  /** A read is due, for the first time or again. */
   again: boolean;
   isBusy: boolean;
 }
 
 const CLOSED = 2;
-/** More than that are not kept: all is read again instead. */
+/** Beyond this, queued changes are dropped and everything is read again. */
 const PENDING_MAX = 1000;
 const POLL_MS = 5000;
-/** Then the stream is tried again. */
+/** Polls before the stream is tried again. */
 const POLLS_MAX = 12;
 const FAILED_WAIT_MS_MAX = 30_000;
-/** No change has this number yet: the answer is `reset`, with the number of the last one. */
+/** Larger than every `seq`: the server answers with `reset` and its latest `seq`. */
 const FUTURE_SEQ = Number.MAX_SAFE_INTEGER;
 
 export class ChangeFeed {
@@ -65,7 +65,7 @@ export class ChangeFeed {
   readonly #watchings = new Set<Watching>();
   #stream: EventStream | undefined;
   #types = '';
-  /** Ends what the last opening began. */
+  /** Aborts the requests and timers of the current stream. */
   #stop = new AbortController();
   #seq: number | undefined;
 
@@ -77,7 +77,7 @@ export class ChangeFeed {
     around.onWake(() => {
       if (this.state === 'connecting' || this.state === 'polling') this.#open();
     });
-    // Browsers open six connections to a host: pages in forgotten tabs must not hold them all.
+    // Browsers open at most six connections to a host; pages in background tabs must not occupy them.
     around.onSleep(() => {
       if (this.state === 'idle' || this.state === 'refused') return;
       this.#close();
@@ -88,7 +88,7 @@ export class ChangeFeed {
   add(watcher: Watcher): () => void {
     const watching: Watching = { watcher, pending: [], isRead: false, again: false, isBusy: false };
     this.#watchings.add(watching);
-    // Those that are added together share one opening.
+    // Watches that are added in the same tick share one stream.
     queueMicrotask(() => this.#adjust(watching));
     return () => {
       if (!this.#watchings.delete(watching) || this.#watchings.size > 0) return;
@@ -132,7 +132,7 @@ export class ChangeFeed {
     for (const type of ['message', 'change']) on(type, (event) => this.#take(event as ChangeEvent));
     stream.addEventListener('error', () => {
       if (stream !== this.#stream) return;
-      // The browser comes back by itself, with the number of the last event, unless it was refused or cut off in another way.
+      // EventSource reconnects by itself with the last event id, unless its state is CLOSED, for example after a refusal.
       this.#become('connecting');
       if (stream.readyState !== CLOSED) return;
       this.#stream = undefined;
@@ -147,7 +147,7 @@ export class ChangeFeed {
     this.#stream = undefined;
   }
 
-  /** Asks for pages, which also says why a stream was refused; then the stream is tried again. */
+  /** Polls for a while, which also shows why a stream was refused, and then opens the stream again. */
   async #poll(signal: AbortSignal): Promise<void> {
     let failures = 0;
     for (let polls = 0; polls < POLLS_MAX && !signal.aborted; ) {
@@ -172,7 +172,7 @@ export class ChangeFeed {
         failures += 1;
       }
       const spreadMs = waitMs * (0.75 + this.#around.random() / 2);
-      // It rejects only when it was stopped, which the loop sees.
+      // `wait` rejects only on abort, which the loop checks.
       await this.#around.wait(spreadMs, signal).catch(() => undefined);
     }
     if (signal.aborted) return;
@@ -188,7 +188,7 @@ export class ChangeFeed {
     this.#readUnread();
   }
 
-  /** What was missed is not known any more. */
+  /** The missed changes are no longer available: everything is read again. */
   #restart(seq: number): void {
     this.#seq = seq;
     for (const watching of this.#watchings) this.#read(watching);
@@ -201,7 +201,7 @@ export class ChangeFeed {
   #take(event: ChangeEvent): void {
     this.#seq = event.seq;
     for (const watching of this.#watchings) {
-      // What is still to be read will hold it.
+      // A watch that has not begun its first read will read this change anyway.
       if (!watching.watcher.wants(event) || !(watching.isRead || watching.isBusy)) continue;
       if (watching.pending.length >= PENDING_MAX) watching.again = true;
       else watching.pending.push(event);
@@ -214,7 +214,7 @@ export class ChangeFeed {
     void this.#tell(watching);
   }
 
-  /** Tells what there is to tell, one after the other, until nothing is left. */
+  /** Performs the due read and the queued changes, one after the other, until nothing is left. */
   async #tell(watching: Watching): Promise<void> {
     if (watching.isBusy) return;
     watching.isBusy = true;
@@ -224,7 +224,7 @@ export class ChangeFeed {
           watching.again = false;
           watching.pending = [];
           const known = await watching.watcher.load();
-          // What came during the read may be older than what was read.
+          // Changes that arrived during the read may already be in it.
           watching.pending = watching.pending.filter((event) => !isOlder(event, known));
           watching.isRead = true;
         } else {
@@ -246,7 +246,7 @@ export class ChangeFeed {
       error instanceof EaselError ? error : new EaselError({ code: 'UNREADABLE_REPLY', status: 0, message: String(error) }, error);
     this.#onError(known);
     if (isFinalError(known)) return;
-    // A new opening reads it anyway.
+    // If the stream is opened again before, the abort ends this wait: the new stream reads everything unread.
     this.#around.wait(FAILED_WAIT_MS_MAX, this.#stop.signal).then(
       () => this.#watchings.has(watching) && this.#read(watching),
       () => undefined,

@@ -38,7 +38,7 @@ export function jsonKeys(transport: Transport, feed: ChangeFeed): api.JsonKeys {
 
   async function entriesOf(name: string): Promise<JsonEntry[]> {
     if (!name.endsWith('*')) {
-      // The key itself is the first that begins with it; browsers complain aloud of the 404 that asking for it alone would cost.
+      // Reads by prefix, where the key itself comes first: a missing key would otherwise cause a 404, which browsers log as an error.
       const { entries = [] } = await list({ prefix: name, limit: 1, values: true });
       return entries.filter(({ key }) => key === name);
     }
@@ -64,7 +64,7 @@ export function jsonKeys(transport: Transport, feed: ChangeFeed): api.JsonKeys {
     watch(name, listener) {
       const isPrefix = name.endsWith('*');
       const prefix = name.slice(0, -1);
-      /** Keys that were told and not deleted since. */
+      /** Keys that the listener has received and that are not deleted since. */
       let present = new Set<string>();
       const say = (key: string, value: unknown, change: { deleted: boolean; updatedAt?: string }) =>
         tell(listener as (value: unknown, change: api.JsonChange) => void, value, { key, ...change });
@@ -84,7 +84,7 @@ export function jsonKeys(transport: Transport, feed: ChangeFeed): api.JsonKeys {
           const { kind, key = '', updatedAt } = event;
           if (kind === 'json.put') {
             const found = event.truncated ? await entry(key) : { value: event.data, updatedAt };
-            // It was deleted meanwhile, which the next event says.
+            // Deleted since; the event of the deletion follows.
             if (found === undefined) return;
             present.add(key);
             say(key, found.value, { deleted: false, updatedAt: found.updatedAt });
@@ -97,7 +97,7 @@ export function jsonKeys(transport: Transport, feed: ChangeFeed): api.JsonKeys {
   };
 }
 
-/** Deletes, and answers false where there was nothing. */
+/** Deletes; resolves with false if there was nothing. */
 export async function deleted(transport: Pick<Transport, 'call'>, request: Request, ...missing: api.Problem['code'][]): Promise<boolean> {
   try {
     await transport.call(request);

@@ -5,7 +5,7 @@ import { tell } from './listeners.ts';
 import type { Surroundings } from './transport.ts';
 import type { PresentPerson } from './wire.ts';
 
-/** The server tells the others so often, however often it is told. */
+/** The server passes on states at this interval; sending more often is useless. */
 const GAP_MS = 50;
 
 interface Update {
@@ -54,13 +54,13 @@ export class ArtifactPresence implements api.Presence {
 
   #join(): void {
     this.#leave ??= this.#channel.subscribe('presence', ({ type, data }) => {
-      // Whoever comes back is somebody new to the others.
+      // After a reconnect the server no longer has our state.
       if (type === 'subscribed' && this.#state !== null) this.#channel.show(this.#state);
       if (type === 'event') this.#take(data as Update);
     });
   }
 
-  /** At once, and then what was said last until nothing else was said. */
+  /** Sends the state immediately, then the latest one after each interval until it no longer changes. */
   async #send(): Promise<void> {
     this.#isSending = true;
     for (let sent: object | null | undefined; sent !== this.#state; ) {

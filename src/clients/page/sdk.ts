@@ -1,4 +1,4 @@
-/** The SDK of a published page: the build makes /sdk.js of it, which the server completes with the artifact's id. */
+/** Entry of the page SDK. The build bundles it to /sdk.js, and the server inserts the artifact's id. */
 import type * as api from './api.ts';
 import { blobsOf } from './blobs.ts';
 import { browser, type PageSurroundings } from './browser.ts';
@@ -48,6 +48,12 @@ export function createEasel(site: api.EaselOptions, around: PageSurroundings): a
     channel: () => channel,
     presence: new ArtifactPresence(channel, around),
     comments: commentsOf({ transport, channel, around, guest, failed }),
+    me: ({ signal } = {}) => transport.call<api.Me>({ method: 'GET', path: '/viewer', signal }),
+    signIn(to) {
+      if (around.goToSignIn !== undefined) return around.goToSignIn(to);
+      const hint = 'Open the page at its own address.';
+      throw new EaselError({ code: 'FORBIDDEN', status: 0, message: 'Visitors sign in on the page’s own address only.', hint });
+    },
     on(event, listener) {
       listeners[event].add(listener);
       return () => void listeners[event].delete(listener);
@@ -57,7 +63,7 @@ export function createEasel(site: api.EaselOptions, around: PageSurroundings): a
   };
 }
 
-/** Called by the served script. A page elsewhere names the artifact on its script element: `data-artifact="art_…"`. */
+/** Called by the served script. A page on another site names the artifact on the script element: `data-artifact="art_…"`. */
 export function start(site: api.EaselOptions): api.Easel {
   const script = document.currentScript;
   return createEasel({ ...site, artifactId: script?.dataset.artifact ?? site.artifactId }, browser(site.baseUrl));

@@ -1,7 +1,6 @@
 /**
- * The documents that a page shares, over one WebSocket that speaks the protocol of Hocuspocus: it says who may write, acknowledges what is stored
- * and refuses with a reason. With y-protocols' awareness it is /sdk-doc.mjs, which the SDK loads when a
- * document is first asked for.
+ * The shared documents of a page, over one WebSocket with the Hocuspocus protocol, because that reports write access, acknowledges stored updates
+ * and gives a reason for refusals. Bundled with y-protocols' awareness as /sdk-doc.mjs, which the SDK loads when a document is first opened.
  */
 
 import { createDecoder, readVarString, readVarUint } from 'lib0/decoding';
@@ -15,11 +14,11 @@ export interface RoomDeps extends Omit<SessionDeps, 'send' | 'live' | 'left'> {
 }
 
 export interface DocRoom {
-  /** The one that is open under this name, or a new one. */
+  /** The open document of this name, or a new one. */
   join<M extends YjsModule>(name: string, Y: M, doc: InstanceType<M['Doc']> | undefined): SharedDoc<M>;
 }
 
-/** Of protocol B: asks for a sign of life. */
+/** Hocuspocus message type; the server answers it with a pong. */
 const PING = Uint8Array.of(9);
 
 export function openRoom(deps: RoomDeps): DocRoom {
@@ -31,7 +30,7 @@ export function openRoom(deps: RoomDeps): DocRoom {
       for (const session of sessions.values()) session.opened();
     },
     heard: (data) => {
-      // A pong has no address.
+      // A pong names no document.
       if (!(data instanceof ArrayBuffer) || data.byteLength < 2) return;
       const decoder = createDecoder(new Uint8Array(data));
       const session = sessions.get(readVarString(decoder));
@@ -56,7 +55,7 @@ export function openRoom(deps: RoomDeps): DocRoom {
   return {
     join(name, Y, doc) {
       const known = sessions.get(name);
-      // Whoever asks for the same document means the same Yjs.
+      // The open document decides which copy of Yjs is used.
       if (known !== undefined) return known as unknown as SharedDoc<typeof Y>;
       const session = new Session(name, Y as unknown as Yjs, doc ?? new Y.Doc(), sessionDeps);
       sessions.set(name, session);

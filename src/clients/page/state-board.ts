@@ -1,7 +1,7 @@
-/** What a page shows of all its connections together. */
+/** Combines the states of the page's connections into the one that `easel.state` shows. */
 import type { ConnectionState, State } from './api.ts';
 
-/** The first that any of them is in. Where one works and another is refused, the refused one says so itself. */
+/** The first state in this order that any connection has. `refused` is last: a single refused connection reports its own error. */
 const ORDER = ['connecting', 'polling', 'live', 'refused'] as const satisfies readonly State[];
 
 export class StateBoard {

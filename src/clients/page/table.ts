@@ -19,19 +19,14 @@ export function tableOf<T extends object>(transport: Transport, feed: ChangeFeed
   }
 
   async function query(wanted: api.TableQuery = {}, { signal }: api.CallOptions = {}): Promise<api.Page<T>> {
-    try {
-      return await transport.call({ method: 'POST', path: `${path}/query`, body: wanted, reads: true, signal });
-    } catch (error) {
-      if (isCode(error, 'TABLE_NOT_FOUND')) return { rows: [], hasMore: false, nextCursor: null, ...(wanted.count && { total: 0 }) };
-      throw error;
-    }
+    return transport.call({ method: 'POST', path: `${path}/query`, body: wanted, reads: true, signal });
   }
 
   async function get(id: string, { signal }: api.CallOptions = {}): Promise<Row | undefined> {
     try {
       return await transport.call<Row>({ method: 'GET', path: rowPath(id), signal });
     } catch (error) {
-      if (isCode(error, 'ROW_NOT_FOUND', 'TABLE_NOT_FOUND')) return undefined;
+      if (isCode(error, 'ROW_NOT_FOUND')) return undefined;
       throw error;
     }
   }
@@ -41,17 +36,11 @@ export function tableOf<T extends object>(transport: Transport, feed: ChangeFeed
     query,
     get,
     async count(filter = {}, { signal } = {}) {
-      try {
-        return (await transport.call<{ count: number }>({ method: 'POST', path: `${path}/count`, body: { filter }, reads: true, signal }))
-          .count;
-      } catch (error) {
-        if (isCode(error, 'TABLE_NOT_FOUND')) return 0;
-        throw error;
-      }
+      const call = { method: 'POST', path: `${path}/count`, body: { filter }, reads: true, signal } as const;
+      return (await transport.call<{ count: number }>(call)).count;
     },
     update: (id, body, { ifMatch, signal } = {}) => transport.call<Row>({ method: 'PATCH', path: rowPath(id), body, ifMatch, signal }),
-    delete: (id, { ifMatch, signal } = {}) =>
-      deleted(transport, { method: 'DELETE', path: rowPath(id), ifMatch, signal }, 'ROW_NOT_FOUND', 'TABLE_NOT_FOUND'),
+    delete: (id, { ifMatch, signal } = {}) => deleted(transport, { method: 'DELETE', path: rowPath(id), ifMatch, signal }, 'ROW_NOT_FOUND'),
     watch: (listener, wanted) =>
       feed.add({
         type: 'tables',
@@ -69,7 +58,7 @@ export function tableOf<T extends object>(transport: Transport, feed: ChangeFeed
           if (kind !== 'row.put') return;
           const { createdAt, updatedAt } = event;
           const row = event.truncated ? await get(id) : ({ ...(event.data as T), id, createdAt, updatedAt } as Row);
-          // It was deleted meanwhile, which the next event says.
+          // Deleted since; the event of the deletion follows.
           if (row !== undefined) tell(listener, { type: 'put', id, row });
         },
       }),

@@ -1,8 +1,8 @@
-/** One call of the API: sent, repeated after a wait where that is safe, answered with its data or an EaselError. */
+/** Calls the API, repeats a call where that is safe, and returns its data or throws an EaselError. */
 import type { EaselOptions } from './api.ts';
 import { EaselError, errorOf, parse } from './errors.ts';
 
-/** What the SDK takes from its surroundings, so that a test can move the time. */
+/** Injected functions, so that tests control time and randomness. */
 export interface Surroundings {
   readonly fetch: typeof fetch;
   /** Resolves after `ms`; rejects when the signal fires. */
@@ -13,7 +13,7 @@ export interface Surroundings {
 
 export interface Request {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below `/v1/data/{artifactId}`; segments that may hold anything are encoded by `segment`. */
+  /** Path below `/v1/data/{artifactId}`; free text in it is encoded by `segment`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly body?: unknown;
@@ -22,20 +22,20 @@ export interface Request {
   readonly ifAbsent?: boolean | undefined;
   /** A POST that changes nothing. */
   readonly reads?: boolean;
-  /** Default: that of the page. */
+  /** Default: the token of the SDK instance. */
   readonly token?: string | undefined;
-  /** Not repeated: the caller does that. */
+  /** No repetition: the caller repeats the call itself. */
   readonly once?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 const RETRIES_MAX = 4;
-/** No answer at all is more often a lost network than a hiccup: say so soon. */
+/** Fewer attempts if no answer arrives at all: the network is probably down, and the page should show it soon. */
 const NETWORK_RETRIES_MAX = 2;
 const WAIT_MS_FIRST = 250;
-/** A longer Retry-After is thrown, not waited for. */
+/** With a longer Retry-After the error is thrown instead. */
 const WAIT_MS_MAX = 30_000;
-/** Everybody who was refused in the same second should not come back in the same one. */
+/** Jitter, so that clients refused together do not all return at once. */
 const SPREAD_MS_MAX = 1000;
 
 export class Transport {
@@ -49,19 +49,19 @@ export class Transport {
     this.#onRetry = onRetry;
   }
 
-  /** Where a path below the artifact's data is, with its query. */
+  /** The address of a path below the artifact's data, with its query. */
   url(path: string, query: Request['query'] = {}): string {
     const { artifactId, baseUrl = '' } = this.#site;
     if (!artifactId) {
       const hint = 'Load /sdk.js from the page’s own address, give its script element data-artifact, or call easel.connect.';
-      throw new EaselError({ code: 'NO_ARTIFACT', status: 0, message: 'It is not known whose data is meant.', hint });
+      throw new EaselError({ code: 'NO_ARTIFACT', status: 0, message: 'The page does not say which artifact it uses.', hint });
     }
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, String(value));
     return `${baseUrl}/v1/data/${artifactId}${path}${search.size > 0 ? `?${search}` : ''}`;
   }
 
-  /** Answers `data` of the envelope. */
+  /** Resolves with `data` of the response envelope. */
   async call<T>(request: Request): Promise<T> {
     const url = this.url(request.path, request.query);
     const init = this.#init(request);
@@ -101,17 +101,20 @@ export class Transport {
       text = await response.text();
     } catch (error) {
       if (init.signal?.aborted) throw init.signal.reason;
-      throw new EaselError({ code: 'NETWORK_ERROR', status: 0, message: 'No answer came.', hint: 'Check the connection.' }, error);
+      throw new EaselError(
+        { code: 'NETWORK_ERROR', status: 0, message: 'The server did not answer.', hint: 'Check the connection.' },
+        error,
+      );
     }
     const body = response.ok ? parse(text) : undefined;
     if (body?.success !== true) throw errorOf(response.status, text, response.headers.get('retry-after'));
     return body.data;
   }
 
-  /** How long to wait before the next attempt; undefined where repeating is useless or unsafe. */
+  /** The wait before the next attempt; undefined if a repetition is useless or unsafe. */
   #waitMs(error: EaselError, attempt: number, repeatable: boolean): number | undefined {
     const isNetwork = error.code === 'NETWORK_ERROR';
-    // Refused before anything was done; of other failures the outcome is unknown.
+    // These were refused before any effect; after other failures the outcome is unknown.
     const refused = error.status === 429 || error.code === 'OWNER_MOVED' || error.code === 'IDEMPOTENCY_IN_PROGRESS';
     if (attempt >= (isNetwork ? NETWORK_RETRIES_MAX : RETRIES_MAX)) return undefined;
     if (!refused && !(repeatable && (isNetwork || error.status === 503))) return undefined;
@@ -126,14 +129,14 @@ export class Transport {
 
 /** One segment of a path. */
 export function segment(text: string): string {
-  // URLs resolve these before they are sent, encoded or not: the call would reach another path.
+  // The URL parser resolves "." and ".." even when percent-encoded, so the call would reach another path.
   if (text === '' || text === '.' || text === '..') {
-    throw new EaselError({ code: 'INVALID_REQUEST', status: 0, message: `"${text}" cannot be a name.` });
+    throw new EaselError({ code: 'INVALID_REQUEST', status: 0, message: `"${text}" is not a valid name.` });
   }
   return encodeURIComponent(text);
 }
 
-/** Repeating it after an unknown outcome cannot change what happens: a POST carries a key that says it is the same one. */
+/** True if a repetition after an unknown outcome is safe. A POST carries an Idempotency-Key, so the server recognises the repetition. */
 function isRepeatable({ method, ifMatch, ifAbsent }: Request): boolean {
   if (method === 'PUT') return ifMatch === undefined && !ifAbsent;
   return method === 'GET' || method === 'POST';

@@ -1,4 +1,4 @@
-// Made from the schemas of the endpoint table: `npx vitest run test/clients/page-types.test.ts -u` makes it anew.
+// Generated from the schemas of the endpoint table by `npx vitest run test/clients/page-types.test.ts -u`.
 
 export type ErrorCode =
   | 'INVALID_REQUEST'
@@ -14,22 +14,41 @@ export type ErrorCode =
   | 'UPLOAD_TOKEN_EXPIRED'
   | 'TOO_MANY_ROWS'
   | 'QUERY_TOO_EXPENSIVE'
+  | 'TOO_MANY_PEOPLE'
+  | 'REQUEST_TOO_EXPENSIVE'
   | 'NAME_REQUIRED'
+  | 'SLOW_DOWN'
+  | 'DEVICE_CODE_EXPIRED'
+  | 'DEVICE_LOGIN_DENIED'
+  | 'DEVICE_CODE_UNKNOWN'
   | 'CODE_INVALID'
+  | 'SIGN_IN_FAILED'
+  | 'LAST_SIGN_IN'
   | 'MAX_DEPTH'
+  | 'LAST_OWNER'
+  | 'CANNOT_REMOVE_OWNER'
+  | 'INVITE_CLOSED'
   | 'NOT_DELETED'
   | 'NO_VERSION'
   | 'UNAUTHORIZED'
+  | 'INVALID_CREDENTIALS'
   | 'AUTH_REQUIRED'
   | 'PLAN_REQUIRED'
   | 'FORBIDDEN'
   | 'INSUFFICIENT_SCOPE'
+  | 'ORIGIN_REFUSED'
   | 'COMMENTS_DISABLED'
   | 'REPLIES_DISABLED'
   | 'ADMIN_REQUIRED'
+  | 'ADDRESS_NOT_ALLOWED'
+  | 'INVITE_FOR_ANOTHER'
+  | 'EXTERNAL_SHARING_NOT_ENTITLED'
   | 'NOT_FOUND'
   | 'ARTIFACT_NOT_FOUND'
+  | 'WORKSPACE_NOT_FOUND'
+  | 'FOLDER_NOT_FOUND'
   | 'VERSION_NOT_FOUND'
+  | 'THUMBNAIL_NOT_FOUND'
   | 'KEY_NOT_FOUND'
   | 'TABLE_NOT_FOUND'
   | 'ROW_NOT_FOUND'
@@ -38,15 +57,42 @@ export type ErrorCode =
   | 'ASSIGNEE_NOT_FOUND'
   | 'DOCUMENT_NOT_FOUND'
   | 'TOKEN_NOT_FOUND'
+  | 'SESSION_NOT_FOUND'
+  | 'PASSKEY_NOT_FOUND'
+  | 'PROVIDER_NOT_FOUND'
+  | 'USER_NOT_FOUND'
   | 'UPLOAD_NOT_FOUND'
   | 'PREVIEW_LINK_NOT_FOUND'
+  | 'SHAREE_NOT_FOUND'
+  | 'EXTERNAL_NOT_FOUND'
+  | 'GRANT_NOT_FOUND'
+  | 'FILE_NOT_FOUND'
+  | 'NOTE_NOT_FOUND'
+  | 'CONNECTION_NOT_FOUND'
   | 'METHOD_NOT_ALLOWED'
+  | 'INVITE_NOT_FOUND'
+  | 'ACCESS_REQUEST_NOT_FOUND'
   | 'SLUG_TAKEN'
+  | 'CONNECTION_NAME_TAKEN'
+  | 'CONNECTION_LIMIT_EXCEEDED'
+  | 'ALREADY_HAS_ACCESS'
+  | 'ALREADY_DECIDED'
+  | 'COLLABORATOR_LIMIT_EXCEEDED'
+  | 'ALREADY_MEMBER'
+  | 'WORKSPACE_LIMIT_EXCEEDED'
+  | 'FOLDER_CYCLE'
+  | 'FOLDER_LIMIT_EXCEEDED'
+  | 'FOLDER_TOO_DEEP'
   | 'USERNAME_TAKEN'
+  | 'REVIEW_REQUIRED'
+  | 'ALREADY_PUBLISHED'
+  | 'AGENT_TOKEN_LIMIT_EXCEEDED'
+  | 'VERSION_IN_USE'
   | 'VERSION_CONFLICT'
   | 'DUPLICATE_VALUE'
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'IDEMPOTENCY_IN_PROGRESS'
+  | 'IDEMPOTENCY_ANSWER_NOT_KEPT'
   | 'LENGTH_REQUIRED'
   | 'PAYLOAD_TOO_LARGE'
   | 'FILE_TOO_LARGE'
@@ -66,7 +112,10 @@ export type ErrorCode =
   | 'PATCH_FAILED'
   | 'UPGRADE_REQUIRED'
   | 'RATE_LIMITED'
+  | 'TOO_MANY_ATTEMPTS'
   | 'INTERNAL_ERROR'
+  | 'PROVIDER_UNAVAILABLE'
+  | 'SECRETS_NOT_CONFIGURED'
   | 'OWNER_MOVED'
   | 'UNAVAILABLE';
 
@@ -79,10 +128,12 @@ export interface JsonEntry {
 
 export interface JsonList {
   keys: string[];
-  /** keys with this prefix, on all pages */
+  /** keys with this prefix on all pages together */
   count: number;
   hasMore: boolean;
   nextCursor: string | null;
+  /** items on all pages, where count=true asks for it */
+  total?: number;
   entries?: {
     key: string;
     value: unknown;
@@ -118,6 +169,7 @@ export interface TablePage {
   }[];
   hasMore: boolean;
   nextCursor: string | null;
+  /** items on all pages, where count=true asks for it */
   total?: number;
 }
 
@@ -145,12 +197,14 @@ export interface BlobList {
   count: number;
   hasMore: boolean;
   nextCursor: string | null;
+  /** items on all pages, where count=true asks for it */
+  total?: number;
 }
 
 export interface UploadTicket {
-  /** PUT the bytes here; without further credentials */
+  /** PUT the bytes here; needs no other credentials */
   uploadUrl: string;
-  /** only when direct: POST here when the bytes are stored */
+  /** only when direct: POST here after the bytes are stored */
   confirmUrl?: string;
   tokenId: string;
   direct: boolean;
@@ -162,16 +216,16 @@ export interface UploadTicket {
 export interface ChangeEvent {
   seq: number;
   kind: 'json.put' | 'json.delete' | 'table.put' | 'table.drop' | 'row.put' | 'row.delete' | 'blob.put' | 'blob.delete' | 'comment:added' | 'comment:updated' | 'comment:resolved' | 'comment:reaction' | 'comment:deleted' | 'doc.update' | 'doc.drop';
-  /** of a JSON value */
+  /** the key of a JSON value */
   key?: string;
   table?: string;
-  /** of a row, a blob or a comment */
+  /** the id of a row, blob or comment */
   id?: string;
-  /** of a document */
+  /** the name of a document */
   name?: string;
   data?: unknown;
   truncated?: true;
-  /** of a row */
+  /** when the row was inserted */
   createdAt?: string;
   /** RFC 3339, UTC */
   updatedAt: string;
@@ -181,42 +235,42 @@ export interface ChangesPage {
   events: {
     seq: number;
     kind: 'json.put' | 'json.delete' | 'table.put' | 'table.drop' | 'row.put' | 'row.delete' | 'blob.put' | 'blob.delete' | 'comment:added' | 'comment:updated' | 'comment:resolved' | 'comment:reaction' | 'comment:deleted' | 'doc.update' | 'doc.drop';
-    /** of a JSON value */
+    /** the key of a JSON value */
     key?: string;
     table?: string;
-    /** of a row, a blob or a comment */
+    /** the id of a row, blob or comment */
     id?: string;
-    /** of a document */
+    /** the name of a document */
     name?: string;
     data?: unknown;
     truncated?: true;
-    /** of a row */
+    /** when the row was inserted */
     createdAt?: string;
     /** RFC 3339, UTC */
     updatedAt: string;
   }[];
-  /** since of the next page */
+  /** the value of since for the next page */
   nextSeq: number;
   hasMore: boolean;
-  /** too old: what was deleted is not known any more; read everything again */
+  /** since is too old and later deletions are no longer known: read everything again */
   reset?: true;
 }
 
 export interface Person {
-  /** of the account, the guest or the agent; `anonymous:…` of one connection */
+  /** id of the account, guest or agent; `anonymous:…` identifies one connection */
   id: string;
   name: string;
   kind: 'human' | 'agent' | 'guest' | 'anonymous';
-  /** #rrggbb, always the same for an id */
+  /** #rrggbb, derived from the id */
   color: string;
 }
 
 export interface PresentPerson {
-  /** of the account, the guest or the agent; `anonymous:…` of one connection */
+  /** id of the account, guest or agent; `anonymous:…` identifies one connection */
   id: string;
   name: string;
   kind: 'human' | 'agent' | 'guest' | 'anonymous';
-  /** #rrggbb, always the same for an id */
+  /** #rrggbb, derived from the id */
   color: string;
   connectionId: string;
   state: Record<string, unknown> | null;
@@ -226,7 +280,7 @@ export interface Comment {
   id: string;
   contextId: string | null;
   parentId: string | null;
-  /** an account, a guest or an agent; null for somebody without either */
+  /** the account, guest or agent that wrote it; null for an anonymous author */
   authorId: string | null;
   authorName: string | null;
   authorType: 'human' | 'agent' | 'guest';
@@ -238,9 +292,9 @@ export interface Comment {
     suffix: string;
   } | null;
   versionId: string | null;
-  /** the live version does not have the quoted text any more; absent in live events */
+  /** true when the live version no longer contains the quoted text; absent in live events */
   outdated?: boolean;
-  /** accounts */
+  /** ids of the mentioned accounts */
   mentions: string[];
   reactions: Record<string, {
     count: number;
@@ -254,7 +308,7 @@ export interface Comment {
   edited: boolean;
   /** direct replies; absent in live events */
   replyCount?: number;
-  /** of its last change */
+  /** seq of its last change */
   seq: number;
   /** RFC 3339, UTC */
   createdAt: string;
@@ -267,7 +321,7 @@ export interface CommentList {
     id: string;
     contextId: string | null;
     parentId: string | null;
-    /** an account, a guest or an agent; null for somebody without either */
+    /** the account, guest or agent that wrote it; null for an anonymous author */
     authorId: string | null;
     authorName: string | null;
     authorType: 'human' | 'agent' | 'guest';
@@ -279,9 +333,9 @@ export interface CommentList {
       suffix: string;
     } | null;
     versionId: string | null;
-    /** the live version does not have the quoted text any more; absent in live events */
+    /** true when the live version no longer contains the quoted text; absent in live events */
     outdated?: boolean;
-    /** accounts */
+    /** ids of the mentioned accounts */
     mentions: string[];
     reactions: Record<string, {
       count: number;
@@ -295,17 +349,19 @@ export interface CommentList {
     edited: boolean;
     /** direct replies; absent in live events */
     replyCount?: number;
-    /** of its last change */
+    /** seq of its last change */
     seq: number;
     /** RFC 3339, UTC */
     createdAt: string;
     /** RFC 3339, UTC */
     updatedAt: string;
   }[];
-  /** that match, on all pages */
+  /** matching comments on all pages */
   count: number;
   hasMore: boolean;
   nextCursor: string | null;
+  /** items on all pages, where count=true asks for it */
+  total?: number;
 }
 
 export interface CommentThread {
@@ -313,7 +369,7 @@ export interface CommentThread {
     id: string;
     contextId: string | null;
     parentId: string | null;
-    /** an account, a guest or an agent; null for somebody without either */
+    /** the account, guest or agent that wrote it; null for an anonymous author */
     authorId: string | null;
     authorName: string | null;
     authorType: 'human' | 'agent' | 'guest';
@@ -325,9 +381,9 @@ export interface CommentThread {
       suffix: string;
     } | null;
     versionId: string | null;
-    /** the live version does not have the quoted text any more; absent in live events */
+    /** true when the live version no longer contains the quoted text; absent in live events */
     outdated?: boolean;
-    /** accounts */
+    /** ids of the mentioned accounts */
     mentions: string[];
     reactions: Record<string, {
       count: number;
@@ -341,23 +397,25 @@ export interface CommentThread {
     edited: boolean;
     /** direct replies; absent in live events */
     replyCount?: number;
-    /** of its last change */
+    /** seq of its last change */
     seq: number;
     /** RFC 3339, UTC */
     createdAt: string;
     /** RFC 3339, UTC */
     updatedAt: string;
   }[];
-  /** that match, on all pages */
+  /** matching comments on all pages */
   count: number;
   hasMore: boolean;
   nextCursor: string | null;
+  /** items on all pages, where count=true asks for it */
+  total?: number;
   /** the first comment of the thread */
   rootId: string;
 }
 
 export interface CommentPeople {
-  /** who can be mentioned, and by owner and editors assigned */
+  /** the people whom you can mention; owner and editors can also assign comments to them */
   people: {
     userId: string;
     name: string | null;
@@ -365,8 +423,10 @@ export interface CommentPeople {
     role: 'owner' | 'editor' | 'viewer' | 'none';
   }[];
   you: {
-    /** authorId of your comments; null: they are nobody’s */
+    /** the authorId of what you write; null when you are anonymous */
     id: string | null;
+    /** the authorIds of comments that are yours: those of your linked accounts too */
+    ids: string[];
     name: string | null;
     type: 'human' | 'agent' | 'guest';
     role: 'owner' | 'editor' | 'viewer' | 'none';
@@ -379,7 +439,7 @@ export interface CommentSettings {
   allowReplies: boolean;
   maxDepth: number;
   overlayEnabled: boolean;
-  /** absent: follows the folder */
+  /** absent when the setting of the folder applies */
   guestComments?: boolean;
   guestCommentsEffective: boolean;
 }

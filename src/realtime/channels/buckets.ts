@@ -1,5 +1,5 @@
-/** How much one sender may send: so much at once, and then so much a second. */
-import type { Clock } from '../../../actors/ports.ts';
+/** A token bucket for one sender: a burst, and a rate per second. */
+import type { Clock } from '../../../actors/runtime/ports.ts';
 
 export class TokenBucket {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -16,7 +16,7 @@ export class TokenBucket {
     this.#atMs = clock.monotonicMs();
   }
 
-  /** False where there is none left. */
+  /** Takes one token; false where none is left. */
   take(): boolean {
     const nowMs = this.#clock.monotonicMs();
     this.#tokens = Math.min(this.#burst, this.#tokens + ((nowMs - this.#atMs) / 1000) * this.#perSecond);

@@ -1,10 +1,10 @@
-/** What one socket shows and says to the others, and hears of them. Nothing of it is stored, and what it may do is decided before. */
-import type { Clock } from '../../../actors/ports.ts';
-import { Failure } from '../../../protocol/errors.ts';
-import { LIMITS } from '../../../protocol/limits.ts';
-import { type ClientFrame, type Person, person } from '../../../protocol/schemas/channel.ts';
+/** Presence and broadcasts of one socket. Nothing is stored, and the caller has decided access before. */
+import type { Clock } from '../../../actors/runtime/ports.ts';
+import { Failure } from '../../../protocol/core/errors.ts';
+import { LIMITS } from '../../../protocol/core/limits.ts';
+import { type ClientFrame, type Person, person } from '../../../protocol/data/realtime.ts';
 import type { Link } from '../../edge/socket.ts';
-import type { Identity } from '../../services/identities.ts';
+import type { Identity } from '../../features/people/identities/identities.ts';
 import { TokenBucket } from './buckets.ts';
 import type { Gathering } from './gathering.ts';
 import { notSubscribed, tooMany } from './refusals.ts';
@@ -31,7 +31,7 @@ export class Company {
     this.#messages = new TokenBucket(deps.clock, LIMITS.broadcastsPerSecond, LIMITS.broadcastsBurst);
   }
 
-  /** Appears to the others and hears who comes, goes and moves, until the function that it answers is called. */
+  /** Joins the presence of the artifact and receives its changes. Returns the function that ends this. */
   enter(): () => void {
     const { link, gathering, connectionId } = this.#deps;
     const topic = gathering.topic('presence');
@@ -59,12 +59,12 @@ export class Company {
     const { gathering, connectionId } = this.#deps;
     const text = JSON.stringify(state);
     if (Buffer.byteLength(text) > LIMITS.presenceStateBytesMax) {
-      throw tooLarge('The state is too large.', 'A state of presence may have 4 KB.', 'state');
+      throw tooLarge('The presence state is too large.', 'A state may have 4 KB.', 'state');
     }
     const chars = gathering.presence.charsWith(connectionId, text);
     if (chars === undefined) throw notSubscribed('presence');
     if (chars > LIMITS.presenceStatesCharsMax) {
-      throw tooLarge('All states of this artifact together are too large.', 'Show less.', 'state');
+      throw tooLarge('The presence states of this artifact are too large together.', 'Send a smaller state.', 'state');
     }
     gathering.show(connectionId, text);
   }
@@ -85,7 +85,7 @@ export class Company {
 
   #publish(topic: 'broadcast' | 'typing', channel: 'broadcast' | 'comments', kind: string, data: string): void {
     const { link, gathering, connectionId } = this.#deps;
-    if (!this.#messages.take() || !gathering.broadcasts.take()) throw tooMany('Send fewer messages, or more in one.');
+    if (!this.#messages.take() || !gathering.broadcasts.take()) throw tooMany('Send fewer messages, or combine them.');
     this.#fromText ??= JSON.stringify({ connectionId, ...this.you });
     const frame = `{"type":"event","channel":"${channel}","kind":${JSON.stringify(kind)},"from":${this.#fromText},"data":${data}}`;
     link.publish(gathering.topic(topic), frame);

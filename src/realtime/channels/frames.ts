@@ -1,13 +1,14 @@
-/** Reads what a client of …/channels sends, and writes what it is told. */
-import { ERRORS, Failure } from '../../../protocol/errors.ts';
-import { type ClientFrame, clientFrame, type ServerFrame } from '../../../protocol/schemas/channel.ts';
+/** Reads the frames of clients of …/channels and writes those for them. */
+import { ERRORS, Failure, wireCodeOf } from '../../../protocol/core/errors.ts';
+import { readInput } from '../../../protocol/core/issues.ts';
+import { type ClientFrame, clientFrame, type ServerFrame } from '../../../protocol/data/realtime.ts';
 import { parseJsonDocument } from '../../edge/json-document.ts';
-import type { ChangeEvent } from '../../services/changes/events.ts';
+import type { ChangeEvent } from '../../features/data/changes/events.ts';
 
-/** `id`: as the client gave it, also where the rest could not be read. */
+/** `id` is the client's own, and is read even where the rest of the frame is malformed. */
 export type ReadFrame = { readonly frame: ClientFrame } | { readonly failure: Failure; readonly id: string | undefined };
 
-/** `data` is not kept. */
+/** `data` is not kept beyond the call. */
 export function readFrame(data: ArrayBuffer): ReadFrame {
   let value: unknown;
   try {
@@ -16,10 +17,10 @@ export function readFrame(data: ArrayBuffer): ReadFrame {
     if (error instanceof Failure) return { failure: error, id: undefined };
     throw error;
   }
-  const parsed = clientFrame.safeParse(value);
-  if (parsed.success) return { frame: parsed.data };
-  const [issue] = parsed.error.issues;
-  const param = issue?.path.join('.') ?? '';
+  const { value: frame, issues } = readInput(clientFrame, value);
+  if (issues === undefined) return { frame };
+  const [issue] = issues;
+  const param = issue?.path ?? '';
   const message = param === '' ? 'A frame must be a JSON object with a type.' : `${param} ${issue?.message ?? 'is not valid'}.`;
   return { failure: new Failure('INVALID_REQUEST', { message, param }), id: idOf(value) };
 }
@@ -36,12 +37,18 @@ export function frameText(frame: ServerFrame): string {
 export function errorText({ code, message, details }: Failure, id: string | undefined): string {
   const catalogued: { readonly status: number; readonly hint?: string } = ERRORS[code];
   const hint = details.hint ?? catalogued.hint;
-  return frameText({ type: 'error', code, error: message, ...(hint !== undefined && { hint }), ...(id !== undefined && { id }) });
+  return frameText({
+    type: 'error',
+    code: wireCodeOf(code),
+    error: message,
+    ...(hint !== undefined && { hint }),
+    ...(id !== undefined && { id }),
+  });
 }
 
 const EVENT_FRAMES = new WeakMap<ChangeEvent, string>();
 
-/** The same text for everybody who is told of this event. */
+/** The text of an event frame, encoded once for all its receivers. */
 export function eventText(event: ChangeEvent): string {
   let text = EVENT_FRAMES.get(event);
   if (text === undefined) {

@@ -1,24 +1,24 @@
 /**
- * The ephemeral side of the channels of one artifact: who is here, and messages that nobody stores. Sent by the sockets' own publish, one
- * frame for everybody. Changes of presence are gathered, so that n people who move cost n frames a tick and not n² a movement.
+ * Presence and broadcasts on the channels of one artifact, none of which is stored. uWebSockets publishes each frame to all sockets at once.
+ * Changes of presence are gathered, so that n moving people cost n frames a tick instead of n² a movement.
  */
 
-import type { Clock, Timer } from '../../../actors/ports.ts';
-import { PresencePart, type PresentPerson } from '../../../actors/presence-part.ts';
-import type { ArtifactId } from '../../../protocol/ids.ts';
-import { LIMITS } from '../../../protocol/limits.ts';
+import { PresencePart, type PresentPerson } from '../../../actors/presence/presence-part.ts';
+import type { Clock, Timer } from '../../../actors/runtime/ports.ts';
+import type { ArtifactId } from '../../../protocol/core/ids.ts';
+import { LIMITS } from '../../../protocol/core/limits.ts';
 import type { Link } from '../../edge/socket.ts';
 import { TokenBucket } from './buckets.ts';
 
-/** Between two frames of presence: in a small company, and from `CROWD` on. */
+/** Interval between two presence frames: with few people, and from `CROWD` people on. */
 const TICK_MS = 50;
 const CROWD_TICK_MS = 100;
 const CROWD = 100;
 
-/** A socket of the artifact; any of them carries what is published to all. */
+/** A socket of the artifact. Any of them can publish to all. */
 export interface GatheredSession {
   readonly link: Link;
-  /** A sign of life is due. */
+  /** Called when a heartbeat is due. */
   beat(): void;
 }
 
@@ -26,7 +26,7 @@ export type EphemeralTopic = 'presence' | 'broadcast' | 'typing';
 
 export class Gathering {
   readonly presence = new PresencePart();
-  /** Of all who broadcast here together. */
+  /** The shared budget of broadcasts of all sockets. */
   readonly broadcasts: TokenBucket;
   readonly #artifactId: ArtifactId;
   readonly #clock: Clock;
@@ -63,7 +63,7 @@ export class Gathering {
     this.#tick = undefined;
   }
 
-  /** The frame that says who is here. */
+  /** The frame with all present people. */
   everybody(): string {
     return `{"type":"event","channel":"presence","kind":"people","data":${this.presence.everybody()}}`;
   }
@@ -73,7 +73,7 @@ export class Gathering {
     this.#gather();
   }
 
-  /** False where the connection is not here. */
+  /** False where the connection is not present. */
   show(connectionId: string, stateText: string): boolean {
     const known = this.presence.show(connectionId, stateText);
     this.#gather();
@@ -85,7 +85,7 @@ export class Gathering {
     this.#gather();
   }
 
-  /** At once where nothing was sent for a tick, else when the tick is over. */
+  /** Publishes at once where nothing was sent for a tick, else at the end of the tick. */
   #gather(): void {
     if (this.#tick !== undefined || !this.presence.hasNews) return;
     const tickMs = this.presence.size >= CROWD ? CROWD_TICK_MS : TICK_MS;
@@ -105,7 +105,7 @@ export class Gathering {
   }
 }
 
-/** Of all artifacts of this process. */
+/** The gatherings of all artifacts of this process. */
 export class Gatherings {
   readonly #clock: Clock;
   readonly #gatherings = new Map<ArtifactId, Gathering>();

@@ -1,16 +1,16 @@
-/** WS …/channels: JSON frames, one socket for everything that happens to an artifact. */
+/** The protocol of WS …/channels: JSON frames, one socket for all events of an artifact. */
 import { randomBytes } from 'node:crypto';
-import { type ArtifactHead, decide } from '../../../actors/access.ts';
-import type { Timer } from '../../../actors/ports.ts';
-import { CLOSE } from '../../../protocol/close-codes.ts';
-import type { ArtifactId } from '../../../protocol/ids.ts';
-import { LIMITS } from '../../../protocol/limits.ts';
+import { type ArtifactHead, decide } from '../../../actors/access/access.ts';
+import type { Timer } from '../../../actors/runtime/ports.ts';
+import { CLOSE } from '../../../protocol/core/close-codes.ts';
+import type { ArtifactId } from '../../../protocol/core/ids.ts';
+import { LIMITS } from '../../../protocol/core/limits.ts';
 import type { Link, SocketCall, SocketProtocol, SocketSession } from '../../edge/socket.ts';
-import type { Identities } from '../../services/identities.ts';
+import type { Identities } from '../../features/people/identities/identities.ts';
 import { Gatherings } from './gathering.ts';
 import { type ChannelDeps, ChannelSession } from './session.ts';
 
-/** Below the half minute after which clients and proxies give a silent connection up. */
+/** Interval of heartbeats, below the 30 s after which clients and proxies close a silent connection. */
 const BEAT_MS = 20_000;
 const CONNECTION_ID_BYTES = 12;
 
@@ -19,7 +19,7 @@ export interface ChannelsDeps extends Omit<ChannelDeps, 'gatherings'> {
   readonly heads: { get(id: ArtifactId): ArtifactHead | Promise<ArtifactHead | null> };
 }
 
-/** A connection that is closed before it has begun. */
+/** The session of a connection that is closed as soon as it opens. */
 const NO_SESSION: SocketSession = {
   message: () => undefined,
   drained: () => undefined,
@@ -39,7 +39,7 @@ export class ChannelsProtocol implements SocketProtocol {
     this.#gatherings = new Gatherings(deps.clock);
   }
 
-  /** Reads the name of the account, so that it is at hand when the socket is open. */
+  /** Loads the account's name before the socket opens. */
   async admit({ principal }: SocketCall): Promise<void> {
     await this.#deps.identities.of(principal, '');
   }
@@ -49,10 +49,10 @@ export class ChannelsProtocol implements SocketProtocol {
     const artifactId = params.artifactId as ArtifactId;
     const connectionId = randomBytes(CONNECTION_ID_BYTES).toString('base64url');
     const identity = identities.of(principal, connectionId);
-    // The one that was decided may have changed while the name was read.
+    // The artifact's access may have changed while the name was loaded.
     const head = heads.get(artifactId);
     if (identity instanceof Promise || head instanceof Promise) {
-      link.close(CLOSE.moved, 'Come back.');
+      link.close(CLOSE.moved, 'Reconnect, because access has to be decided again.');
       return NO_SESSION;
     }
     if (decide(head, principal, 'data:read', 'data:read') !== 'allowed') {

@@ -1,36 +1,38 @@
-/** One socket of …/channels: what it has subscribed to, what it may do, and who it is to others. Source: design.md "Channels". */
-import { type ArtifactHead, type Decision, decide, type Principal } from '../../../actors/access.ts';
-import type { Clock } from '../../../actors/ports.ts';
-import { CLOSE } from '../../../protocol/close-codes.ts';
-import type { Need, Scope } from '../../../protocol/endpoint.ts';
-import { Failure } from '../../../protocol/errors.ts';
-import type { ArtifactId } from '../../../protocol/ids.ts';
-import { LIMITS } from '../../../protocol/limits.ts';
-import { type ChannelName, type ClientFrame, DURABLE_CHANNELS, type DurableChannel } from '../../../protocol/schemas/channel.ts';
+/** One socket of …/channels: its subscriptions, its access and its presence. Source: design.md "Channels". */
+import { type ArtifactHead, type Decision, decide, type Principal } from '../../../actors/access/access.ts';
+import type { Clock } from '../../../actors/runtime/ports.ts';
+import { CLOSE } from '../../../protocol/core/close-codes.ts';
+import type { Need, Scope } from '../../../protocol/core/endpoint.ts';
+import { Failure } from '../../../protocol/core/errors.ts';
+import type { ArtifactId } from '../../../protocol/core/ids.ts';
+import { LIMITS } from '../../../protocol/core/limits.ts';
+import { type ChannelName, type ClientFrame, DURABLE_CHANNELS, type DurableChannel } from '../../../protocol/data/realtime.ts';
+import { type AccessNow, closeCodeOf, ENDS, type OpenAccess } from '../../edge/open-access.ts';
+import { refusalOf } from '../../edge/refusals.ts';
 import type { Link, SocketSession } from '../../edge/socket.ts';
-import { type AccessNow, type AccessWatch, closeCodeOf } from '../../services/access-watch.ts';
-import type { CommentsGate } from '../../services/changes/comments-gate.ts';
-import { type ChangeHub, maySeeReserved, NEED_OF } from '../../services/changes/hub.ts';
-import type { Identity } from '../../services/identities.ts';
+import type { CommentsGate } from '../../features/data/changes/comments-gate.ts';
+import { type ChangeHub, maySeeReserved } from '../../features/data/changes/hub.ts';
+import { FEEDS } from '../../features/data/changes/kinds.ts';
+import type { Identity } from '../../features/people/identities/identities.ts';
 import type { Connections } from '../connections.ts';
 import { TokenBucket } from './buckets.ts';
 import { Company } from './company.ts';
 import { channelOutlet } from './durable-channel.ts';
 import { errorText, frameText, readFrame } from './frames.ts';
 import type { GatheredSession, Gatherings } from './gathering.ts';
-import { assertAllowed, notSubscribed, tooMany } from './refusals.ts';
+import { notSubscribed, tooMany } from './refusals.ts';
 import type { VersionsFeed } from './versions-feed.ts';
 
-/** Frames that nobody could read. After so many the client is not one of ours. */
+/** Malformed frames after which the connection is closed. */
 const MALFORMED_MAX = 20;
-/** Beats at which bytes still wait for the client. */
+/** Consecutive beats with a backlog after which the connection is closed. */
 const STALLED_BEATS_MAX = 4;
 
 export interface ChannelDeps {
   readonly clock: Clock;
   readonly hub: Pick<ChangeHub, 'follow'>;
   readonly versions: Pick<VersionsFeed, 'follow'>;
-  readonly access: Pick<AccessWatch, 'watch'>;
+  readonly access: Pick<OpenAccess, 'watch'>;
   readonly gatherings: Gatherings;
   readonly connections: Pick<Connections, 'join'>;
   readonly mayReadComments: CommentsGate;
@@ -45,9 +47,9 @@ export interface ChannelSeat {
 }
 
 interface Subscription {
-  /** The client takes frames again. */
+  /** Runs when the client can take frames again. */
   drained?(): void;
-  /** Owner and editors see more. */
+  /** Owners and editors see more. */
   access?(reserved: boolean): void;
   close(): void;
 }
@@ -65,9 +67,11 @@ export class ChannelSession implements SocketSession, GatheredSession {
   readonly #leave: () => void;
   readonly #unwatch: () => void;
   #head: ArtifactHead;
+  /** The caller, with what their account stands for now. */
+  #principal: Principal;
   #malformed = 0;
   #stalledBeats = 0;
-  /** The client was left out of something that was published. */
+  /** A published frame was dropped for this client. */
   #missed = false;
   #isRefusing = false;
   #closed = false;
@@ -78,6 +82,7 @@ export class ChannelSession implements SocketSession, GatheredSession {
     this.#seat = seat;
     this.#deps = deps;
     this.#head = head;
+    this.#principal = principal;
     this.#frames = new TokenBucket(deps.clock, LIMITS.channelFramesPerSecond, LIMITS.channelFramesBurst);
     this.#subscribes = new TokenBucket(deps.clock, LIMITS.channelSubscribesPerSecond, LIMITS.channelSubscribesBurst);
     const gathering = deps.gatherings.enter(artifactId, this);
@@ -142,7 +147,13 @@ export class ChannelSession implements SocketSession, GatheredSession {
   }
 
   #decide(need: Need, scope: Scope): Decision {
-    return decide(this.#head, this.#seat.principal, need, scope);
+    return decide(this.#head, this.#principal, need, scope);
+  }
+
+  /** Throws UNAUTHORIZED, ARTIFACT_NOT_FOUND, FORBIDDEN or INSUFFICIENT_SCOPE. */
+  #require(need: Need, scope: Scope): void {
+    const decision = this.#decide(need, scope);
+    if (decision !== 'allowed') throw refusalOf(decision, scope);
   }
 
   #handle(frame: ClientFrame): void {
@@ -166,11 +177,11 @@ export class ChannelSession implements SocketSession, GatheredSession {
         this.#company.show(frame);
         return;
       case 'broadcast':
-        assertAllowed(this.#decide('collab:write', 'data:write'));
+        this.#require('collab:write', 'data:write');
         this.#company.say(frame);
         return;
       case 'typing':
-        assertAllowed(this.#decide('comment', 'data:write'));
+        this.#require('comment:write', 'data:write');
         if (!this.#subscriptions.has('comments')) throw notSubscribed('comments');
         this.#company.type(frame);
         return;
@@ -184,10 +195,10 @@ export class ChannelSession implements SocketSession, GatheredSession {
     }
   }
 
-  /** Subscribing again begins anew from `since`. */
+  /** A repeated subscription starts again from `since`. */
   #subscribe({ channel, since, id }: Frame<'subscribe'>): void {
     if (!this.#subscribes.take()) throw tooMany('Subscribe less often.');
-    assertAllowed(this.#decide(needOf(channel), 'data:read'));
+    this.#require(needOf(channel), 'data:read');
     this.#drop(channel);
     if (channel === 'presence') this.#subscribePresence(id);
     else if (channel === 'broadcast') this.#subscribeBroadcast(id);
@@ -213,7 +224,7 @@ export class ChannelSession implements SocketSession, GatheredSession {
       close: (code: number, reason: string) => this.link.close(code, reason),
       recheckComments: () => this.#recheckComments(),
     };
-    const request = { types: [channel], reserved: maySeeReserved(this.#head, this.#seat.principal), sinceSeq };
+    const request = { types: [channel], reserved: maySeeReserved(this.#head, this.#principal), sinceSeq };
     const follower = this.#deps.hub.follow(this.#seat.artifactId, request, channelOutlet(client, channel, id), () => undefined);
     this.#subscriptions.set(channel, {
       drained: () => follower.drained(),
@@ -224,7 +235,7 @@ export class ChannelSession implements SocketSession, GatheredSession {
     });
   }
 
-  /** The settings of comments may have to be read first. */
+  /** A promise where the comment settings must be loaded first. */
   #subscribeComments(since: number | undefined, id: string | undefined): void {
     const begin = (may: boolean) => {
       if (!may) throw new Failure('COMMENTS_DISABLED');
@@ -239,7 +250,7 @@ export class ChannelSession implements SocketSession, GatheredSession {
         },
       });
     };
-    const may = this.#deps.mayReadComments(this.#head, this.#seat.principal);
+    const may = this.#deps.mayReadComments(this.#head, this.#principal);
     if (typeof may === 'boolean') {
       begin(may);
       return;
@@ -248,7 +259,7 @@ export class ChannelSession implements SocketSession, GatheredSession {
     this.#subscriptions.set('comments', waiting);
     may
       .then((allowed) => {
-        // Unsubscribed, subscribed again, no longer allowed or closed meanwhile.
+        // Meanwhile the client unsubscribed or subscribed again, lost its access, or the socket closed.
         if (this.#subscriptions.get('comments') !== waiting) return;
         this.#subscriptions.delete('comments');
         begin(allowed);
@@ -262,23 +273,23 @@ export class ChannelSession implements SocketSession, GatheredSession {
   async #recheckComments(): Promise<void> {
     let may = false;
     try {
-      may = await this.#deps.mayReadComments(this.#head, this.#seat.principal);
+      may = await this.#deps.mayReadComments(this.#head, this.#principal);
     } catch {
-      // Who may not be asked does not go on; the client subscribes again.
+      // The right could not be checked, so the subscription ends and the client subscribes again.
     }
     if (!may && this.#subscriptions.has('comments')) this.#revoke('comments', 'COMMENTS_DISABLED');
   }
 
   #subscribeVersions(since: number | undefined, id: string | undefined): void {
-    const { artifactId, principal } = this.#seat;
+    const { artifactId } = this.#seat;
     const following = this.#deps.versions.follow(artifactId, {
       since,
-      seesDrafts: () => maySeeReserved(this.#head, principal),
+      seesDrafts: () => maySeeReserved(this.#head, this.#principal),
       tell: (frame) => {
         const told = frame.type === 'subscribed' && id !== undefined ? { ...frame, id } : frame;
         return this.link.send(frameText(told)) !== 'skipped';
       },
-      fail: () => this.link.close(CLOSE.moved, 'What was missed could not be read.'),
+      fail: () => this.link.close(CLOSE.moved, 'The missed changes could not be read.'),
     });
     this.#subscriptions.set('versions', { drained: () => following.resume(), close: () => following.close() });
   }
@@ -305,11 +316,12 @@ export class ChannelSession implements SocketSession, GatheredSession {
     }
     const couldWrite = this.#canWrite;
     this.#head = now.head;
+    this.#principal = now.principal;
     if (this.#decide('data:read', 'data:read') !== 'allowed') {
       this.link.close(CLOSE.revoked, 'You may not read this any more.');
       return;
     }
-    const reserved = maySeeReserved(now.head, this.#seat.principal);
+    const reserved = maySeeReserved(now.head, this.#principal);
     for (const [channel, subscription] of [...this.#subscriptions]) {
       if (this.#decide(needOf(channel), 'data:read') === 'allowed') subscription.access?.(reserved);
       else this.#revoke(channel, 'FORBIDDEN');
@@ -329,22 +341,15 @@ export class ChannelSession implements SocketSession, GatheredSession {
     else this.link.send(errorText(failure, id));
   }
 
-  /** Says it once: an answer to each would only make it worse. */
+  /** Sends the error once, because an answer to each frame would add to the load. */
   #refuseTooMany(): void {
     if (this.#isRefusing) return;
     this.#isRefusing = true;
-    this.link.send(errorText(tooMany('Send fewer frames; this one and what follows at once is dropped.'), undefined));
+    this.link.send(errorText(tooMany('Send fewer frames; this frame and those right after it are dropped.'), undefined));
   }
 }
 
-const ENDS = {
-  gone: 'The artifact is gone.',
-  revoked: 'The token was revoked.',
-  expired: 'The token has expired.',
-  undecided: 'Come back to be let in again.',
-} as const;
-
 function needOf(channel: ChannelName): Need {
   if (channel === 'versions') return 'data:read';
-  return DURABLE_CHANNELS.includes(channel as DurableChannel) ? NEED_OF[channel as DurableChannel] : 'collab:read';
+  return DURABLE_CHANNELS.includes(channel as DurableChannel) ? FEEDS[channel as DurableChannel].need : 'collab:read';
 }

@@ -1,12 +1,12 @@
-/** Tells of published versions and of the one that is live. They are in Postgres and not in the actor: a notice says that something changed. */
-import type { Log } from '../../../actors/ports.ts';
-import type { ArtifactId, VersionId } from '../../../protocol/ids.ts';
-import type { ServerFrame } from '../../../protocol/schemas/channel.ts';
-import { dateTime } from '../../services/artifact-rows.ts';
-import type { ArtifactNotices } from '../../services/notices.ts';
+/** Feeds followers with published versions and the live one. These are in Postgres, not in the actor, and a notice signals a change. */
+import type { Log } from '../../../actors/runtime/ports.ts';
+import type { ArtifactId, VersionId } from '../../../protocol/core/ids.ts';
+import type { ServerFrame } from '../../../protocol/data/realtime.ts';
+import { type Bus, onArtifact } from '../../platform/bus.ts';
+import { dateTime } from '../../platform/date-time.ts';
 import type { Queries, Sql } from '../../storage/sql.ts';
 
-/** Told one by one to somebody who comes back; whoever has missed more reads the list. */
+/** Missed versions that a returning client gets one by one; after more it reads the list. */
 const MISSED_MAX = 100;
 
 type VersionsFrame =
@@ -26,21 +26,21 @@ interface VersionsState {
   readonly lastNo: number;
   readonly liveId: VersionId | null;
   readonly liveNo: number | null;
-  /** The newest after the number that was asked for, the oldest of them first; one more than `MISSED_MAX` says that there are more. */
+  /** Versions after the requested number, oldest first. One more than `MISSED_MAX` means that there are more. */
   readonly versions: readonly StoredVersion[];
 }
 
 export interface VersionsListener {
-  /** Number of the last version that it knows; undefined: from now on. */
+  /** Number of the last version that the client knows; undefined to start from now. */
   readonly since: number | undefined;
   readonly seesDrafts: () => boolean;
-  /** False where the client did not take it: it is told again after `resume`. */
+  /** False where the client could not take the frame; it is sent again after `resume`. */
   readonly tell: (frame: VersionsFrame) => boolean;
   readonly fail: () => void;
 }
 
 export interface VersionsFollowing {
-  /** The client takes frames again. */
+  /** Called when the client can take frames again. */
   resume(): void;
   close(): void;
 }
@@ -63,10 +63,13 @@ export class VersionsFeed {
   readonly #log: Log;
   readonly #feeds = new Map<ArtifactId, Feed>();
 
-  constructor(deps: { readonly sql: Sql; readonly log: Log; readonly notices: ArtifactNotices }) {
+  constructor(deps: { readonly sql: Sql; readonly log: Log; readonly bus: Bus }) {
     this.#sql = deps.sql;
     this.#log = deps.log;
-    deps.notices.on(({ artifactId }) => this.#refresh(artifactId));
+    deps.bus.listen(
+      'versions feed',
+      onArtifact(({ artifactId }) => this.#refresh(artifactId)),
+    );
   }
 
   follow(artifactId: ArtifactId, listener: VersionsListener): VersionsFollowing {
@@ -84,7 +87,7 @@ export class VersionsFeed {
     };
   }
 
-  /** One read for everybody; what is asked for meanwhile gets another one after it. */
+  /** One read serves all followers; a request during a read causes another one after it. */
   #refresh(artifactId: ArtifactId): void {
     const feed = this.#feeds.get(artifactId);
     if (feed === undefined) return;
@@ -99,12 +102,12 @@ export class VersionsFeed {
         feed.again = false;
         const asked = [...feed.followings];
         const state = await readVersions(this.#sql, artifactId, Math.min(...asked.map(({ toldNo }) => toldNo)));
-        // Gone: whoever follows it is told by the watch over its access.
+        // The artifact is gone; the access watch closes the sockets of its followers.
         if (state === null) continue;
         for (const following of asked) if (feed.followings.has(following)) tell(following, state);
       }
     } catch (err) {
-      this.#log.warn({ err, artifactId }, 'versions could not be read, their followers come back');
+      this.#log.warn({ err, artifactId }, 'versions could not be read; their followers reconnect');
       for (const { listener } of [...feed.followings]) listener.fail();
     } finally {
       feed.reading = false;
@@ -149,7 +152,7 @@ async function readVersions(sql: Queries, id: ArtifactId, sinceNo: number): Prom
         select json_agg(v order by v.version_no)
         from (
           select id, version_no, label, note, is_draft, created_at_ms from artifact_version
-          where artifact_id = a.id and version_no > ${sinceNo}::bigint order by version_no desc limit ${MISSED_MAX + 1}
+          where artifact_id = a.id and version_no > ${sinceNo}::bigint and waiting_since_ms is null order by version_no desc limit ${MISSED_MAX + 1}
         ) as v
       ), '[]') as versions
     from artifact a left join artifact_version lv on lv.id = a.live_version_id

@@ -1,0 +1,41 @@
+/** What an example of an endpoint consists of. The examples themselves stand in `examples.ts` of each domain. */
+import type { IdKind } from './ids.ts';
+
+export interface Example {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  /** JSON where the endpoint takes JSON, else text. Binary bodies have no example. */
+  readonly body?: unknown;
+  /** An example of the first reply. */
+  readonly reply?: unknown;
+}
+
+/** The ids in the examples. The conformance test replaces them with ids that it has created. */
+export const EXAMPLE_IDS = {
+  artifact: 'art_k3vq7m2xw5tz4ndh6b2crpyf',
+  version: 'ver_h5tz2ndk7vq3mxw4b6crpyf2',
+  user: 'usr_m2xw5tz4ndh6b2crpyfk3vq7',
+  token: 'tok_z4ndh6b2crpyfk3vq7m2xw5t',
+  session: 'ses_yfk3vq7m2xw5tz4ndh6b2crp',
+  passkey: 'psk_5tz4ndh6b2crpyfk3vq7m2xw',
+  upload: 'upl_b2crpyfk3vq7m2xw5tz4ndh6',
+  previewLink: 'lnk_w5tz4ndh6b2crpyfk3vq7m2x',
+  row: 'row_ndh6b2crpyfk3vq7m2xw5tz4',
+  blob: 'blob_fk3vq7m2xw5tz4ndh6b2crpy',
+  comment: 'cmt_crpyfk3vq7m2xw5tz4ndh6b2',
+  mail: 'eml_yfk3vq7m2xw5tz4ndh6b2crp',
+  folder: 'fld_tz4ndh6b2crpyfk3vq7m2xw5',
+  workspace: 'wsp_yfk3vq7m2xw5tz4ndh6b2crp',
+  invite: 'inv_k3vq7m2xw5tz4ndh6b2crpyf',
+  accessRequest: 'req_h6b2crpyfk3vq7m2xw5tz4nd',
+  connection: 'con_tz4ndh6b2crpyfk3vq7m2xw5',
+  sharee: 'shr_h6b2crpyfk3vq7m2xw5tz4nd',
+  external: 'ext_crpyfk3vq7m2xw5tz4ndh6b2',
+  grant: 'grt_pyfk3vq7m2xw5tz4ndh6b2cr',
+} as const satisfies Partial<Record<IdKind, string>>;
+
+/** When things in the examples were made. */
+export const AT = '2026-01-05T09:30:00.000Z';
+
+export const inWorkspace = { params: { workspaceId: EXAMPLE_IDS.workspace } };
+export const ofArtifact = { params: { id: EXAMPLE_IDS.artifact } };

@@ -1,0 +1,444 @@
+/** Every limit with its source and the error code beyond it. Sizes are in bytes, times in ms or s. */
+
+const KB = 1024;
+const MB = 1024 * KB;
+
+export const LIMITS = {
+  // spec.md, "Limits": RATE_LIMITED
+  publishPerHour: 60,
+  dataPerMinute: 1000,
+  // Answers of 304 of one artifact that do not count against dataPerMinute; further ones count
+  freeRevalidationsPerMinute: 10_000,
+  // contract.md §1: headless accounts an hour and address; RATE_LIMITED
+  accountsPerHourPerAddress: 30,
+  // contract.md §2: FILE_TOO_LARGE
+  versionFilesMax: 1000,
+  versionFileBytesMax: 25 * MB,
+  versionBytesMax: 100 * MB,
+  filePathCharsMax: 512,
+  // An inline publish of a full version in base 64 with its JSON around it: PAYLOAD_TOO_LARGE
+  publishBodyBytesMax: 140 * MB,
+  // An imported zip, with files, blobs, keys and tables
+  importBytesMax: 800 * MB,
+  // Inflated data of an imported zip without its files: INVALID_REQUEST that names the entry
+  importDataBytesMax: 256 * MB,
+  // Rows are written while they are read, so this need not fit into memory
+  importTablesBytesMax: 2048 * MB,
+  importEntriesMax: 4000,
+  // Compression ratio over many megabytes; real pages stay below it
+  importRatioMax: 400,
+  // What a file of a version counts against the account's storage beside its content: its path and digest are stored for every version
+  versionFileRecordBytes: 512,
+  // Storage that is reserved for contents which are being stored, should their writer never finish
+  storageReservationTtlMs: 6 * 60 * 60 * 1000,
+  uploadTtlMs: 60 * 60 * 1000,
+  // Unfinished publishes by digest of one account, as many as it may finish in an hour: RATE_LIMITED
+  uploadsOpenMax: 60,
+  // contract.md §4: KEY_INVALID, VALUE_TOO_LARGE, KEY_LIMIT_EXCEEDED
+  jsonKeyCharsMax: 256,
+  jsonValueBytesMax: MB,
+  jsonKeysMax: 1000,
+  jsonDepthMax: 100,
+  // contract.md §5: TABLE_LIMIT_EXCEEDED, ROW_LIMIT_EXCEEDED, ROW_TOO_LARGE; more rows in one insert: INVALID_REQUEST
+  tablesMax: 50,
+  tableRowsMax: 100_000,
+  rowBytesMax: 100 * KB,
+  insertRowsMax: 500,
+  insertBodyBytesMax: 8 * MB,
+  // A change by filter is planned as a whole; beyond this TOO_MANY_ROWS, and nothing is changed
+  rowsByFilterMax: 10_000,
+  rowsByFilterBytesMax: 16 * MB,
+  // A schema: INVALID_REQUEST
+  tableColumnsMax: 100,
+  tableIndexesMax: 10,
+  // A page of the index must hold an indexed text three times: INVALID_REQUEST that names the field
+  indexedTextBytesMax: 1024,
+  // contract.md §5: INVALID_REQUEST over the number of requests, PAYLOAD_TOO_LARGE over the bytes
+  batchRequestsMax: 100,
+  batchBodyBytesMax: 4 * MB,
+  // The whole answer of a batch; reads beyond it get PAYLOAD_TOO_LARGE
+  batchReplyBytesMax: 16 * MB,
+  // Changes on one page; a larger value is left out of its change
+  changesPageDefault: 100,
+  changesPageMax: 1000,
+  changeValueBytesMax: 16 * KB,
+  // A follower of changes that was away for longer must read everything again
+  tombstoneRetentionDays: 7,
+  tombstonesPerArtifactMax: 10_000,
+  // Size of a filter, which bounds the SQL statement: INVALID_FILTER
+  filterDepthMax: 10,
+  filterTermsMax: 100,
+  filterValuesMax: 500,
+  // Characters of all texts of $contains in a filter, each of which may be compared with each of a row's: INVALID_FILTER
+  filterSearchedCharsMax: 512,
+  // Steps of a dotted path: INVALID_FILTER in a filter, else INVALID_REQUEST
+  fieldStepsMax: 16,
+  // contract.md §0: rows of a table
+  rowsPageDefault: 100,
+  rowsPageMax: 1000,
+  // A page ends early when its rows reach this size
+  rowsPageBytesMax: 4 * MB,
+  // A cursor has the values of this many fields: INVALID_REQUEST. A text with more bytes as JSON is cut and has a digest added; four of
+  // either kind fit into rowCursorCharsMax
+  sortFieldsMax: 4,
+  cursorTextBytesMax: 1280,
+  cursorTextCharsMax: 128,
+  rowCursorCharsMax: 8192,
+  // A filter in a GET: INVALID_REQUEST; POST …/query accepts longer ones
+  filterQueryCharsMax: 4096,
+  fieldsMax: 100,
+  // Results of distinct and aggregate: TOO_MANY_ROWS
+  distinctValuesMax: 1000,
+  aggregateGroupsMax: 1000,
+  groupFieldsMax: 5,
+  metricsMax: 20,
+  // POST …/import: the size of its body, and the failed lines after which it stops
+  tableImportBytesMax: 50 * MB,
+  importFailuresMax: 100,
+  // Distinct columns of a CSV: INVALID_REQUEST
+  csvColumnsMax: 500,
+  // One read of a table in the database: QUERY_TOO_EXPENSIVE
+  tableReadMsMax: 2000,
+  // Concurrent reads of tables on one node, of one artifact and of one caller or network; further ones wait
+  tableReadsMax: 8,
+  artifactReadsMax: 3,
+  callerReadsMax: 4,
+  // Reads in the queue of one node, of one artifact and of one caller or network: UNAVAILABLE
+  tableReadsWaitingMax: 512,
+  artifactReadsWaitingMax: 64,
+  callerReadsWaitingMax: 64,
+  // spec.md, "Limits": FILE_TOO_LARGE, STORAGE_LIMIT_EXCEEDED, BLOB_LIMIT_EXCEEDED
+  blobBytesMax: 50 * MB,
+  blobsBytesMax: 500 * MB,
+  blobsMax: 1000,
+  // spec.md, "Data blobs": UPLOAD_TOKEN_EXPIRED
+  blobUploadTtlMs: 15 * 60 * 1000,
+  // Unused upload tokens of one artifact, as many as it may have blobs: RATE_LIMITED
+  blobUploadsOpenMax: 1000,
+  blobFilenameCharsMax: 255,
+  // A multipart body without its one file: PAYLOAD_TOO_LARGE
+  multipartOverheadBytesMax: 64 * KB,
+  // contract.md §7: CONTENT_TOO_LONG; spec.md: reply depth from 1 to 10, MAX_DEPTH beyond the artifact's own setting
+  commentCharsMax: 10_000,
+  commentDepthMax: 10,
+  // Comments of an artifact, and their stored bytes together: COMMENT_LIMIT_EXCEEDED
+  commentsMax: 5000,
+  commentsBytesMax: 16 * MB,
+  // Edits of one comment (each keeps the old text), people who react to it, different emoji on it: COMMENT_LIMIT_EXCEEDED
+  commentEditsMax: 100,
+  commentReactorsMax: 500,
+  commentEmojiMax: 30,
+  // Parts of a comment: INVALID_REQUEST
+  commentContextIdCharsMax: 512,
+  commentPositionBytesMax: 4 * KB,
+  commentQuoteCharsMax: 2000,
+  commentContextCharsMax: 200,
+  commentNameCharsMax: 80,
+  reactionEmojiCharsMax: 32,
+  // Mentions beyond this stay plain text
+  commentMentionsMax: 20,
+  // The inbox: what it shows of a comment, how far it counts, and calls of one person a minute
+  inboxExcerptCharsMax: 280,
+  inboxCountMax: 1000,
+  inboxPerMinute: 240,
+  // Larger files of a page are not searched for quotes
+  quotedTextCharsMax: 2 * MB,
+  // Guest codes an hour, by e-mail address and by network address: RATE_LIMITED. Attempts at one code: CODE_INVALID
+  guestCodesPerHourPerEmail: 5,
+  guestCodesPerHourPerAddress: 20,
+  guestCodeTries: 5,
+  guestCodeTtlMs: 10 * 60 * 1000,
+  guestTokenTtlMs: 30 * 24 * 60 * 60 * 1000,
+  emailCharsMax: 254,
+  // Passwords of people: INVALID_REQUEST. NIST SP 800-63B asks for 8 at least where there is a second factor, and for more where not
+  passwordCharsMin: 10,
+  passwordCharsMax: 200,
+  // Checks of passwords at once, those that wait, in all and of one network: UNAVAILABLE. A check takes 19 MB and some 30 ms of a thread
+  passwordChecksMax: 2,
+  passwordChecksWaitingMax: 32,
+  passwordChecksPerNetworkMax: 6,
+  // Wrong passwords for one address of one network, for one address in all, and of one network: TOO_MANY_ATTEMPTS
+  passwordTriesPerQuarter: 10,
+  passwordTriesPerEmailPerHour: 50,
+  passwordTriesPerNetworkPerQuarter: 100,
+  // Codes by mail in an hour, to one address from one network, to one address in all, and of one network: TOO_MANY_ATTEMPTS
+  signInCodesPerHour: 5,
+  signInCodesPerEmailPerHour: 10,
+  signInCodesPerNetworkPerHour: 30,
+  // Attempts at the codes of one address, and how long a code is valid: CODE_INVALID
+  signInCodeTries: 5,
+  signInCodeTtlMs: 10 * 60 * 1000,
+  // Attempts at codes in an hour, for one address: TOO_MANY_ATTEMPTS
+  signInCodeTriesPerEmailPerHour: 30,
+  // A session ends after this time without a call, and after this time in any case: UNAUTHORIZED
+  sessionIdleMs: 14 * 24 * 60 * 60 * 1000,
+  sessionTtlMs: 90 * 24 * 60 * 60 * 1000,
+  // Sessions of one account; the longest unused one gives way
+  sessionsPerAccountMax: 50,
+  // How long a ticket to a page's origin is valid, and how long its browser has to come for it with the cookie that it was made for
+  pageTicketTtlMs: 30 * 1000,
+  pageChallengeTtlMs: 10 * 60 * 1000,
+  // How long somebody is signed in on a page's origin; a new ticket follows by itself where the session still counts
+  pageSignInTtlMs: 7 * 24 * 60 * 60 * 1000,
+  // Sign-ins on pages' origins that one session has; the oldest gives way
+  pageSignInsPerSessionMax: 200,
+  // Tickets that one person asks for, and that one network brings, in a minute: RATE_LIMITED
+  pageTicketsPerMinute: 120,
+  pageEntriesPerMinutePerNetwork: 240,
+  deviceCharsMax: 100,
+  // Sign-ins of one person: INVALID_REQUEST
+  linkedAccountsMax: 20,
+  // A sign-in at an identity provider, from the start to the answer, and those that one network may begin in an hour: RATE_LIMITED
+  signInAttemptTtlMs: 10 * 60 * 1000,
+  signInAttemptsPerNetworkPerHour: 120,
+  returnToCharsMax: 1024,
+  // Passkeys of one account: INVALID_REQUEST. How long a challenge is valid
+  passkeysPerAccountMax: 20,
+  passkeyChallengeTtlMs: 5 * 60 * 1000,
+  passkeyResponseCharsMax: 16 * KB,
+  // spec.md, "Device login": DEVICE_CODE_EXPIRED, SLOW_DOWN. Each poll that comes too early makes the interval 5 s longer, up to the maximum
+  deviceCodeTtlMs: 10 * 60 * 1000,
+  devicePollIntervalS: 5,
+  devicePollIntervalMaxS: 60,
+  deviceCodeCharsMax: 256,
+  deviceNameCharsMax: 80,
+  // Logins that wait for approval, in all: UNAVAILABLE; of one network, those begun in an hour, and polls in a minute: RATE_LIMITED
+  deviceLoginsMax: 20_000,
+  deviceLoginsPerNetworkMax: 50,
+  deviceStartsPerHourPerAddress: 120,
+  devicePollsPerMinutePerAddress: 600,
+  // Short codes that one network may enter in ten minutes, so that they cannot be guessed: RATE_LIMITED
+  deviceCodesPerTenMinutes: 120,
+  // A form of our own pages: PAYLOAD_TOO_LARGE
+  formBytesMax: 16 * KB,
+  // Mails about mentions and assignments in 24 hours for one artifact; more are dropped
+  commentMailsPerDay: 200,
+  // Attempts to send a mail, and how long it is kept after it was sent or given up
+  mailAttemptsMax: 8,
+  mailRetentionDays: 30,
+  // One frame from a client of …/channels; a longer one closes the socket
+  channelFrameBytesMax: 64 * KB,
+  // Backlog of a client of …/channels beyond which frames are dropped and the client catches up later
+  channelBacklogBytesMax: MB,
+  // Frames of one client, a second and in a burst; beyond it RATE_LIMITED in an error frame, and the frame is dropped
+  channelFramesPerSecond: 100,
+  channelFramesBurst: 200,
+  channelSubscribesPerSecond: 5,
+  channelSubscribesBurst: 30,
+  broadcastsPerSecond: 20,
+  broadcastsBurst: 40,
+  // Broadcasts of all clients of one artifact together
+  artifactBroadcastsPerSecond: 500,
+  // The `data` of a broadcast as JSON: VALUE_TOO_LARGE
+  broadcastBytesMax: 16 * KB,
+  broadcastEventCharsMax: 64,
+  // The presence state of one client as JSON, and all states of an artifact together: VALUE_TOO_LARGE
+  presenceStateBytesMax: 4 * KB,
+  presenceStatesCharsMax: MB,
+  // Presence changes in one frame; the rest goes into the next
+  presenceFrameCharsMax: 64 * KB,
+  // People that GET …/presence lists; its count covers all
+  presencePeopleMax: 1000,
+  // contract.md §0: INVALID_REQUEST beyond the maximum, never cut
+  pageDefault: 50,
+  pageMax: 100,
+  idempotencyKeyCharsMax: 255,
+  idempotencyTtlMs: 24 * 60 * 60 * 1000,
+  // An answer, and its compressed record: a larger one is not kept, and a repetition gets IDEMPOTENCY_ANSWER_NOT_KEPT
+  idempotencyAnswerBytesMax: MB,
+  idempotencyRecordBytesMax: 64 * KB,
+  // Keyed requests in flight on one node, and of one caller or network: RATE_LIMITED
+  idempotencyInFlightMax: 1000,
+  idempotencyInFlightPerCallerMax: 32,
+  // Records that one caller and one network make in a day: RATE_LIMITED. Bytes of them: further answers are not kept
+  idempotencyRecordsPerCallerMax: 50_000,
+  idempotencyRecordsPerNetworkMax: 100_000,
+  idempotencyBytesPerCallerMax: 64 * MB,
+  idempotencyBytesPerNetworkMax: 128 * MB,
+  // Any JSON body that has no limit of its own: PAYLOAD_TOO_LARGE
+  bodyBytesMax: 256 * KB,
+  // Values (texts, numbers, lists, objects) in a JSON body whose schema sets no smaller number: INVALID_REQUEST. 1 MB cannot hold more
+  bodyValuesMax: 600_000,
+  // Members of one object in a body over 256 KB, because V8 lists that many in 25 ms: INVALID_REQUEST. 1 MB can hold about so many
+  bodyMembersMax: 120_000,
+  // Characters of one number in a body that is read in slices: INVALID_JSON
+  bodyNumberCharsMax: 4096,
+  // Problems of a body that an answer lists; further ones are left out
+  issuesMax: 100,
+  // JSON that one turn may parse and write, or other work that takes as long (up to 50 ms): REQUEST_TOO_EXPENSIVE
+  turnWorkBytesMax: 1.5 * MB,
+  // spec.md, "States": the recovery window
+  trashRetentionDays: 30,
+  previewLinkDefaultS: 7 * 24 * 3600,
+  previewLinkMaxS: 30 * 24 * 3600,
+  // Preview links of one artifact that have not expired: ACCOUNT_STORAGE_FULL
+  previewLinksMax: 1000,
+  // WebSockets on one node, those whose caller has yet to prove access, streams of changes, and all other connections. Fewer where the
+  // process may have fewer descriptors (src/platform/descriptors.ts). UNAVAILABLE; a connection beyond the last is closed
+  socketsMax: 50_000,
+  unprovenSocketsMax: 5000,
+  streamsMax: 20_000,
+  connectionsMax: 50_000,
+  // WebSockets, or streams, of one artifact on one node: UNAVAILABLE
+  socketsPerArtifactMax: 5000,
+  // Frames of one WebSocket that wait for their turn, and their bytes beside the longest message; beyond it the socket closes with 1013
+  framesWaitingPerSocketMax: 20_000,
+  framesWaitingPerSocketBytesMax: MB,
+  // Bytes of such frames on one node, and of one network, credential or artifact: the socket closes with 1013
+  framesWaitingBytesMax: 256 * MB,
+  framesWaitingBytesPerCallerMax: 64 * MB,
+  framesWaitingBytesPerArtifactMax: 64 * MB,
+  // Bytes of answers on one node that their readers have not taken yet, and of one network, credential or artifact: UNAVAILABLE
+  answersBytesMax: 256 * MB,
+  answersBytesPerCallerMax: 32 * MB,
+  answersBytesPerArtifactMax: 64 * MB,
+  // A reader who takes less than this in that time while an answer waits for it is disconnected
+  answerBytesPerWindowMin: 64 * KB,
+  answerWindowMs: 10_000,
+  // Bytes of whole documents and large differences in flight to slow peers on one node, and of one network, credential or artifact; further
+  // ones wait, and close with 1013 when they have waited for too long
+  outflowBytesMax: 256 * MB,
+  outflowBytesPerCallerMax: 64 * MB,
+  outflowBytesPerArtifactMax: 128 * MB,
+  outflowWaitMs: 30_000,
+  // A WebSocket peer that takes nothing of what waits for it for this long is disconnected. The system's buffers take megabytes before any waits
+  socketStallMs: 20_000,
+  // Bytes that wait for slow WebSocket peers on one node, and for those of one network; beyond it the peers with the most are disconnected
+  socketBacklogBytesMax: 512 * MB,
+  socketBacklogPerNetworkMax: 128 * MB,
+  // Documents of one artifact: DOCUMENT_LIMIT_EXCEEDED
+  documentsMax: 200,
+  // DOCUMENT_TOO_LARGE
+  documentBytesMax: 50 * MB,
+  // One update of a document: DOCUMENT_TOO_LARGE; a frame of twice the size closes the connection
+  updateBytesMax: 8 * MB,
+  // Structure of a document, which decides its memory and the cost of each update: DOCUMENT_TOO_LARGE
+  documentStructsMax: 1_000_000,
+  documentClientsMax: 50_000,
+  subdocumentsMax: 1000,
+  // Requested versions of a document: DOCUMENT_VERSIONS_FULL. As many automatic ones are kept, at least this far apart
+  documentVersionsMax: 100,
+  documentVersionsBytesMax: 200 * MB,
+  documentVersionGapMs: 10 * 60 * 1000,
+  // Operations of one write over HTTP, their bytes and the names in them: INVALID_REQUEST, PAYLOAD_TOO_LARGE
+  documentOpsMax: 100,
+  documentOpsBytesMax: MB,
+  documentTypeCharsMax: 256,
+  documentKeyCharsMax: 256,
+  // A document as JSON: DOCUMENT_TOO_LARGE; as an update it may have any size
+  documentJsonBytesMax: 16 * MB,
+  // Whole documents processed for HTTP callers at once, and callers in the queue, in all and of one artifact: UNAVAILABLE
+  documentReadsMax: 2,
+  documentReadsWaitingMax: 64,
+  artifactDocumentReadsWaitingMax: 16,
+  // Clients of whom one answer of a peer lacks earlier updates; what builds on those is left out. Above it: INVALID_UPDATE
+  documentGapsMax: 100,
+  // New clients in one update, because Yjs takes quadratic time for those that refer to each other in circles: DOCUMENT_TOO_LARGE
+  documentUpdateClientsMax: 10_000,
+  // Awareness state of one client of a document; larger ones are dropped
+  awarenessStateBytesMax: 16 * KB,
+  // Backlog of a connection that authorises by frames, and its deadline until it is authorised; then it is closed
+  preAuthBytesMax: 256 * KB,
+  preAuthMessagesMax: 100,
+  preAuthDeadlineMs: 10_000,
+  documentsPerSocketMax: 100,
+  nameCharsMax: 200,
+  /** A cursor that holds a name of that length in base64. */
+  nameCursorCharsMax: 1200,
+  // Metadata of a profile as JSON: INVALID_REQUEST
+  metadataBytesMax: 16 * KB,
+  // The body of a version update, which may include the file list: PAYLOAD_TOO_LARGE
+  versionUpdateBytesMax: MB,
+  tokensPerUserMax: 100,
+  // Folders of one workspace, or of one account: FOLDER_LIMIT_EXCEEDED; levels of them: FOLDER_TOO_DEEP
+  foldersMax: 1000,
+  folderDepthMax: 10,
+  folderReadmeCharsMax: 20_000,
+  // spec.md, "Provision a customer workspace"; INVALID_REQUEST
+  workspaceNameCharsMax: 100,
+  descriptionCharsMax: 2000,
+  logoUrlCharsMax: 2000,
+  // Workspaces that one person may own, members and open invitations of one workspace, workspaces of one person: WORKSPACE_LIMIT_EXCEEDED
+  workspacesOwnedMax: 50,
+  workspaceMembersMax: 5000,
+  workspaceInvitesOpenMax: 1000,
+  workspacesPerPersonMax: 500,
+  // Workspaces that one person makes in an hour, addresses that one person invites or looks up, attempts to claim or join: RATE_LIMITED
+  workspacesPerHour: 20,
+  invitesPerHour: 300,
+  inviteClaimsPerHour: 60,
+  // Collaborators of one artifact, those who have not signed in yet included: COLLABORATOR_LIMIT_EXCEEDED. Addresses in one call
+  collaboratorsMax: 500,
+  collaboratorsAtOnceMax: 50,
+  // Addresses that one person adds in an hour, mails that one person sends by sharing in a day, artifacts that one person gives away in an
+  // hour: RATE_LIMITED
+  collaboratorsPerHour: 300,
+  shareMailsPerDay: 50,
+  transfersPerHour: 30,
+  // contract.md §3
+  shareRecipientsMax: 10,
+  shareMessageCharsMax: 1000,
+  // Requests for access that one person makes in an hour, and makes of one artifact in a day, and those of all people for one artifact in an
+  // hour: RATE_LIMITED. People of a workspace who get a mail about one
+  accessRequestsPerHour: 20,
+  accessRequestsAgainPerDay: 3,
+  accessRequestsOfArtifactPerHour: 30,
+  accessRequestMessageCharsMax: 1000,
+  accessRequestMailsMax: 20,
+  // What became of a request is listed for so long, and one that nobody decides waits for so long
+  accessRequestsKeptDays: 90,
+  // contract.md §11, §14
+  invitesAtOnceMax: 50,
+  inviteTtlMs: 14 * 24 * 60 * 60 * 1000,
+  policyEntriesMax: 200,
+  // Tokens of the agents of one workspace that count: AGENT_TOKEN_LIMIT_EXCEEDED. Those that one person makes in an hour: RATE_LIMITED
+  agentTokensPerWorkspaceMax: 200,
+  agentTokensPerHour: 100,
+  // External sharing of one workspace: WORKSPACE_LIMIT_EXCEEDED
+  shareesMax: 1000,
+  externalsMax: 5000,
+  grantsMax: 10_000,
+  // Members of one sharee, sharees of one person outside, grants of one of either: WORKSPACE_LIMIT_EXCEEDED
+  shareeMembersMax: 1000,
+  shareesPerExternalMax: 50,
+  grantsPerSubjectMax: 200,
+  // Grants that come with a person: those made first
+  grantsPerPersonMax: 1000,
+  externalTokensMax: 20,
+  shareePropertiesBytesMax: 16 * KB,
+  shareeNotesMax: 50,
+  shareeNoteBytesMax: 64 * KB,
+  // Changes of external sharing that one person makes in an hour, and questions who may what: RATE_LIMITED
+  sharesPerHour: 1000,
+  explainsPerHour: 600,
+  // People whom one simulation looks at: TOO_MANY_PEOPLE. Those whom its answer names
+  simulatedPeopleMax: 1000,
+  simulatedShownMax: 200,
+  // Openings of shared pages: one by the same person is recorded at most once in this time, kept for so long, and at most so many of a workspace
+  receiptEveryMs: 10 * 60 * 1000,
+  receiptsKeptMs: 90 * 24 * 3600 * 1000,
+  receiptsPerWorkspaceMax: 100_000,
+  // Receipts that wait in memory to be written; further ones are left out
+  receiptsWaitingMax: 10_000,
+  // Views of pages: kept for as many days as the longest answer covers
+  viewsKeptDays: 90,
+  // Visitors whose views wait in memory to be written, in all, of one network and of one artifact; views of one visitor in that time.
+  // What is beyond is not counted
+  viewersWaitingMax: 10_000,
+  viewersWaitingPerNetworkMax: 500,
+  viewersWaitingPerArtifactMax: 5000,
+  viewsWaitingPerViewerMax: 100,
+  // Approvals that a publish policy may ask for: INVALID_REQUEST. Those that a review state lists
+  approvalsRequiredMax: 10,
+  approvalsShownMax: 200,
+  // spec.md, "Provision a customer workspace": INVALID_REQUEST
+  provisionAdminsMax: 20,
+  provisionFoldersMax: 50,
+  provisionConnectorsMax: 20,
+  provisionBodyBytesMax: 2 * MB,
+  // Connections of a workspace: CONNECTION_LIMIT_EXCEEDED. Its settings and credentials: INVALID_REQUEST, PAYLOAD_TOO_LARGE
+  workspaceConnectionsMax: 100,
+  connectionBodyBytesMax: 64 * KB,
+  connectionUrlCharsMax: 2048,
+  credentialCharsMax: 16 * KB,
+} as const;

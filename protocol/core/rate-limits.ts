@@ -1,0 +1,120 @@
+/** The rate limits, by name. An endpoint names the one that its calls spend; handlers may spend others. */
+import { LIMITS } from './limits.ts';
+
+interface Window {
+  /** The name in the RateLimit headers. */
+  readonly name: string;
+  /** The most calls in any window. */
+  readonly quota: number;
+  readonly windowS: number;
+  /**
+   * Where calls are counted. `actor`: the process that owns the artifact. `memory`: each process by itself, for limits that only slow abuse
+   * down. `shared`: Postgres, exact across all processes.
+   */
+  readonly kept: 'actor' | 'memory' | 'shared';
+}
+
+/** Spent before the handler runs. `by`: the subject whose calls are counted together; an address is one host or one IPv6 network. */
+export type EdgeLimit = Window & { readonly spentBy: 'edge'; readonly by: 'artifact' | 'user' | 'address' };
+/** Spent by the handler: in the transaction of the counted change, so that a failure costs nothing, or by a subject that only it knows. */
+export type HandlerLimit = Window & { readonly spentBy: 'handler'; readonly by: string };
+export type RateLimit = EdgeLimit | HandlerLimit;
+
+const HOUR_S = 3600;
+const QUARTER_S = 900;
+
+export const RATE_LIMITS = {
+  data: { name: 'data', quota: LIMITS.dataPerMinute, windowS: 60, by: 'artifact', kept: 'actor', spentBy: 'edge' },
+  publish: { name: 'publish', quota: LIMITS.publishPerHour, windowS: HOUR_S, by: 'user', kept: 'shared', spentBy: 'handler' },
+  agentTokens: { name: 'agentTokens', quota: LIMITS.agentTokensPerHour, windowS: HOUR_S, by: 'user', kept: 'shared', spentBy: 'edge' },
+  signup: { name: 'signup', quota: LIMITS.accountsPerHourPerAddress, windowS: HOUR_S, by: 'address', kept: 'shared', spentBy: 'edge' },
+  workspaces: { name: 'workspaces', quota: LIMITS.workspacesPerHour, windowS: HOUR_S, by: 'user', kept: 'shared', spentBy: 'edge' },
+  invites: { name: 'invites', quota: LIMITS.invitesPerHour, windowS: HOUR_S, by: 'user', kept: 'shared', spentBy: 'edge' },
+  shares: { name: 'shares', quota: LIMITS.sharesPerHour, windowS: HOUR_S, by: 'user', kept: 'shared', spentBy: 'edge' },
+  explains: { name: 'explains', quota: LIMITS.explainsPerHour, windowS: HOUR_S, by: 'user', kept: 'memory', spentBy: 'edge' },
+  inbox: { name: 'inbox', quota: LIMITS.inboxPerMinute, windowS: 60, by: 'user', kept: 'memory', spentBy: 'edge' },
+  inviteClaims: { name: 'inviteClaims', quota: LIMITS.inviteClaimsPerHour, windowS: HOUR_S, by: 'user', kept: 'shared', spentBy: 'edge' },
+  collaborators: userLimit('collaborators', LIMITS.collaboratorsPerHour, HOUR_S),
+  shareMails: userLimit('shareMails', LIMITS.shareMailsPerDay, 24 * HOUR_S),
+  transfers: userLimit('transfers', LIMITS.transfersPerHour, HOUR_S),
+  accessRequests: userLimit('accessRequests', LIMITS.accessRequestsPerHour, HOUR_S),
+  // Its endpoint spends `data` at the edge, and the handler spends this one.
+  guestCode: {
+    name: 'guestCode',
+    quota: LIMITS.guestCodesPerHourPerAddress,
+    windowS: HOUR_S,
+    by: 'address',
+    kept: 'memory',
+    spentBy: 'handler',
+  },
+  deviceStarts: addressLimit('deviceStarts', LIMITS.deviceStartsPerHourPerAddress, HOUR_S),
+  devicePolls: addressLimit('devicePolls', LIMITS.devicePollsPerMinutePerAddress, 60),
+  deviceCodes: addressLimit('deviceCodes', LIMITS.deviceCodesPerTenMinutes, 600),
+  pageTickets: { name: 'pageTickets', quota: LIMITS.pageTicketsPerMinute, windowS: 60, by: 'user', kept: 'memory', spentBy: 'edge' },
+  // Spent by the content server, where a ticket is brought.
+  pageEntries: {
+    name: 'pageEntries',
+    quota: LIMITS.pageEntriesPerMinutePerNetwork,
+    windowS: 60,
+    by: 'address',
+    kept: 'memory',
+    spentBy: 'handler',
+  },
+  signInStarts: {
+    name: 'signInStarts',
+    quota: LIMITS.signInAttemptsPerNetworkPerHour,
+    windowS: HOUR_S,
+    by: 'address',
+    kept: 'shared',
+    spentBy: 'edge',
+  },
+} as const satisfies Readonly<Record<string, RateLimit>>;
+
+/** By address, counted by each process: it slows abuse down. */
+function addressLimit<const Name extends string>(name: Name, quota: number, windowS: number) {
+  return { name, quota, windowS, by: 'address', kept: 'memory', spentBy: 'edge' } as const;
+}
+
+/** By person, counted by all processes together. */
+function userLimit<const Name extends string>(name: Name, quota: number, windowS: number) {
+  return { name, quota, windowS, by: 'user', kept: 'shared', spentBy: 'edge' } as const;
+}
+
+/** Spent with a request for access that is stored, beside the one of its endpoint. */
+export const ACCESS_REQUEST_LIMITS = {
+  again: handlerLimit('accessRequestsAgain', LIMITS.accessRequestsAgainPerDay, 24 * HOUR_S, 'person and artifact'),
+  ofArtifact: handlerLimit('accessRequestsOfArtifact', LIMITS.accessRequestsOfArtifactPerHour, HOUR_S, 'artifact'),
+} as const satisfies Readonly<Record<string, HandlerLimit>>;
+
+/** Spent by the handlers of sign-in. */
+export const SIGN_IN_LIMITS = {
+  // Spent before a password is checked, and given back where it is right. The subjects are the address, with the network or without.
+  passwordTries: handlerLimit('passwordTries', LIMITS.passwordTriesPerQuarter, QUARTER_S, 'email and network'),
+  passwordTriesByEmail: handlerLimit('passwordTriesByEmail', LIMITS.passwordTriesPerEmailPerHour, HOUR_S, 'email'),
+  passwordTriesByNetwork: handlerLimit('passwordTriesByNetwork', LIMITS.passwordTriesPerNetworkPerQuarter, QUARTER_S, 'network'),
+  signInCodes: handlerLimit('signInCodes', LIMITS.signInCodesPerHour, HOUR_S, 'email and network'),
+  signInCodesByEmail: handlerLimit('signInCodesByEmail', LIMITS.signInCodesPerEmailPerHour, HOUR_S, 'email'),
+  signInCodesByNetwork: handlerLimit('signInCodesByNetwork', LIMITS.signInCodesPerNetworkPerHour, HOUR_S, 'network'),
+  signInCodeTries: handlerLimit('signInCodeTries', LIMITS.signInCodeTriesPerEmailPerHour, HOUR_S, 'email'),
+} as const satisfies Readonly<Record<string, HandlerLimit>>;
+
+function handlerLimit<const By extends string>(name: string, quota: number, windowS: number, by: By) {
+  return { name, quota, windowS, by, kept: 'shared', spentBy: 'handler' } as const;
+}
+
+/** Answers of 304 that give their call back; beyond these they count like any other answer, because finding that nothing changed is work too. */
+export const FREE_REVALIDATIONS: EdgeLimit = {
+  name: 'revalidations',
+  quota: LIMITS.freeRevalidationsPerMinute,
+  windowS: 60,
+  by: 'artifact',
+  kept: 'actor',
+  spentBy: 'edge',
+};
+
+export type LimitName = 'none' | keyof typeof RATE_LIMITS;
+
+/** The limit that an endpoint names; undefined for none. */
+export function rateLimitOf(name: LimitName): RateLimit | undefined {
+  return name === 'none' ? undefined : RATE_LIMITS[name];
+}

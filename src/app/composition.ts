@@ -1,0 +1,287 @@
+/** The composition root: builds all parts in dependency order and closes them in reverse order. */
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+import { localPlacement } from '../../actors/runtime/placement.ts';
+import type { Clock } from '../../actors/runtime/ports.ts';
+import { ActorRuntime } from '../../actors/runtime/runtime.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
+import { DEPENDENCIES } from '../../protocol/core/operations.ts';
+import { PageSdk } from '../content/page-sdk.ts';
+import { actorLimiter } from '../edge/limits.ts';
+import { MemoryLimiter } from '../edge/memory-limiter.ts';
+import { type BoundPort, bindPort } from '../edge/server.ts';
+import type { ServiceDeps } from '../features/deps.ts';
+import type { Module } from '../features/module.ts';
+import { createAccount } from '../features/people/accounts/handlers.ts';
+import { type AppFiles, readAppFiles } from '../features/people/web-app/files.ts';
+import { LocalBus } from '../platform/bus.ts';
+import { systemClock } from '../platform/clock.ts';
+import { type Config, deriveConfig, type Settings } from '../platform/config.ts';
+import { DependencyWatch } from '../platform/dependency-watch.ts';
+import { type ConnectionCaps, connectionCaps, descriptorLimit, LIMIT_ADVISED } from '../platform/descriptors.ts';
+import { createLog } from '../platform/log.ts';
+import { Metrics } from '../platform/metrics.ts';
+import { postgresArtifactStore } from '../storage/artifact-store.ts';
+import { checkDataDir } from '../storage/data-dir-check.ts';
+import { type Database, type DatabaseFiles, filesBesideProgram, openDatabase } from '../storage/database.ts';
+import { DocumentCompactor } from '../storage/document-compaction.ts';
+import { DocumentThread } from '../storage/document-thread.ts';
+import { fileObjects } from '../storage/file-objects.ts';
+import { postgresJournal } from '../storage/journal.ts';
+import { mergingLogs } from '../storage/merged-logs.ts';
+import type { ObjectStore } from '../storage/objects.ts';
+import { openSealer } from '../storage/sealing/open-sealer.ts';
+import type { Sealer } from '../storage/sealing/sealer.ts';
+import { SharedLimiter } from '../storage/shared-limiter.ts';
+import { Spool } from '../storage/spool.ts';
+import type { Sql } from '../storage/sql.ts';
+import { dataDirWords, inWords, storeWords } from '../storage/start-failures.ts';
+import { timedObjects } from '../storage/timed-objects.ts';
+import { allModules, atomicHandlersOf, handlersOf, socketsOf, sweepsOf } from './modules.ts';
+import { type SweepReport, startSweeps } from './sweeps.ts';
+
+export interface Easel {
+  readonly config: Config;
+  readonly port: number;
+  readonly sql: Sql;
+  readonly runtime: ActorRuntime;
+  /** Token of the administrator. Only set on the first start of an installation, because it is shown only once. */
+  readonly adminToken: string | undefined;
+  /** Settles when the embedded database crashes; the process must then exit. */
+  readonly lost: Promise<Error>;
+  /** Runs the daily sweep now, after the one that may be running. */
+  sweep(): Promise<SweepReport>;
+  /** Drains: no new work, open requests answered, everything committed. False when the deadline passed before that. */
+  close(): Promise<boolean>;
+}
+
+export interface Overrides {
+  readonly clock?: Clock;
+  readonly log?: Logger;
+  readonly databaseFiles?: DatabaseFiles;
+  /** Folder of the build. Default: that of the program. */
+  readonly builtDir?: string;
+  /** File descriptors that the process may have. Default: what the system says. */
+  readonly descriptors?: number;
+}
+
+/** Starts the service. Rejects with `PortTaken`, `AddonUnusable`, `SettingUnusable`, `DataDirInUse` or `SchemaError`; any other error is a bug. */
+export async function startEasel(settings: Settings, overrides: Overrides = {}): Promise<Easel> {
+  const clock = overrides.clock ?? systemClock;
+  const log = overrides.log ?? createLog(settings.LOG_LEVEL);
+  const files = overrides.databaseFiles ?? filesBesideProgram();
+  // Checked first: a first start that cannot listen would create the administrator but never show its token.
+  const bound = await bindPort(settings, clock);
+  let database: Database | undefined;
+  try {
+    const folder = resolve(settings.DATA_DIR);
+    await inWords(checkDataDir(folder, files.dataDirProbeFile), dataDirWords(folder));
+    database = await openDatabase(settings, log, files);
+    const sealer = await inWords(openSealer(settings, log), dataDirWords(folder));
+    const objects = timedObjects(await openObjects(settings), systemClock);
+    const spool = new Spool(join(settings.DATA_DIR, 'objects', 'incoming'));
+    await inWords(spool.ready(), dataDirWords(folder));
+    const builtDir = overrides.builtDir ?? fileURLToPath(new URL('.', import.meta.url));
+    const pageSdk = new PageSdk(join(builtDir, 'page'));
+    const appFiles = readAppFiles(join(builtDir, 'web'));
+    const openapi = readFileSync(join(builtDir, 'openapi.json'), 'utf8');
+    const documentThread = new DocumentThread(files.documentWorkerFile, clock);
+    const caps = connectionCaps(overrides.descriptors ?? descriptorLimit(), LIMITS, database.embedded);
+    sayCaps(caps, log);
+    return await compose(settings, {
+      caps,
+      clock,
+      log,
+      database,
+      sealer,
+      objects,
+      spool,
+      pageSdk,
+      appFiles,
+      openapi,
+      documentThread,
+      bound,
+    });
+  } catch (error) {
+    bound.close();
+    await database?.close();
+    throw error;
+  }
+}
+
+/** What the limit of descriptors means for those who connect. */
+function sayCaps({ descriptors, reserve, sockets, streams, plain }: ConnectionCaps, log: Logger): void {
+  const said = { descriptors, reserve, sockets: sockets.total, streams: streams.total, otherConnections: plain.total };
+  log.info(said, 'connections are limited by the descriptors that the process may have');
+  if (descriptors < LIMIT_ADVISED)
+    log.warn({ descriptors }, `few connections are possible; allow ${LIMIT_ADVISED} descriptors (ulimit -n)`);
+}
+
+interface Foundation {
+  readonly caps: ConnectionCaps;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly database: Database;
+  readonly sealer: Sealer;
+  readonly objects: ObjectStore;
+  readonly spool: Spool;
+  readonly pageSdk: PageSdk;
+  readonly appFiles: AppFiles;
+  readonly openapi: string;
+  readonly documentThread: DocumentThread;
+  readonly bound: BoundPort;
+}
+
+async function compose(settings: Settings, foundation: Foundation): Promise<Easel> {
+  const { caps, clock, log, database, sealer, objects, spool, pageSdk, appFiles, openapi, documentThread, bound } = foundation;
+  const { sql } = database;
+  const bus = new LocalBus(log);
+  const metrics = new Metrics();
+  const config: Config = deriveConfig(settings, bound.port);
+  const limiters = { shared: new SharedLimiter({ sql, clock }), memory: new MemoryLimiter(clock) };
+  const deps: ServiceDeps = { sql, clock, objects, bus, config, log };
+
+  const compactor = new DocumentCompactor({ sql, thread: documentThread, clock, log });
+  const runtime = new ActorRuntime({
+    clock,
+    upkeep: compactor,
+    store: mergingLogs(postgresArtifactStore(sql), documentThread),
+    journal: postgresJournal(database.journalSql),
+    placement: localPlacement(),
+    meter: metrics,
+    log,
+    idleMs: settings.ACTOR_IDLE_S * 1000,
+    memoryBytesMax: settings.ACTOR_MEMORY_MB * 1024 * 1024,
+  });
+  const discard = ({ artifactId }: { readonly artifactId: ArtifactId }) => runtime.discard(artifactId);
+  bus.listen('actors', { 'artifact.gone': discard, 'artifact.replaced': discard });
+  const { documentThread: thread } = foundation;
+  const { list, tokens, heads, content, access, receipts, subjects, streams, mail } = allModules({
+    ...deps,
+    settings,
+    caps,
+    refusals: metrics,
+    limiters,
+    runtime,
+    spool,
+    thread,
+    sealer,
+    pageSdk,
+    appFiles,
+    tableSql: database.tableSql,
+    isEmbedded: database.embedded,
+  });
+  const parts: readonly Module<never>[] = list;
+  for (const { gauges = [] } of parts) for (const gauge of gauges) metrics.watch(gauge.name, gauge.help, gauge.read);
+  const dependencies = new DependencyWatch(
+    [
+      // A long statement holds up all others on the embedded database, so a late answer there is told, and no call is ended for it.
+      { name: 'database', check: () => database.probe(), cut: () => database.cut(), endsCalls: !database.embedded },
+      // Every call to the object store has a deadline of its own.
+      { name: 'objects', check: () => objects.probe(), endsCalls: false },
+      { name: 'mail', check: () => mail.probe(), endsCalls: false },
+    ],
+    { clock: systemClock, log },
+  );
+  for (const name of DEPENDENCIES) {
+    const read = () => (dependencies.health(name).state === 'up' ? 1 : 0);
+    metrics.watch(`easel_${name}_up`, `1 while the dependency answers its probes: ${name}.`, read);
+  }
+  // Must be the last step that can fail, so that a created token is always shown.
+  const adminToken = await createAdministrator(sql, clock.nowMs());
+  const edge = bound.serve({
+    config,
+    handlers: handlersOf(list),
+    atomic: atomicHandlersOf(parts),
+    sockets: socketsOf(parts),
+    caps,
+    streams,
+    tokens,
+    heads,
+    receipts,
+    subjects,
+    dependencies,
+    openapi,
+    access,
+    runtime,
+    limiters: { ...limiters, actor: actorLimiter(runtime) },
+    content,
+    sql,
+    clock,
+    metrics,
+    log,
+  });
+  for (const { start } of parts) start?.();
+  dependencies.start((name) => edge.dependencyDown(name));
+  const sweeps = sweepsOf(parts);
+  const sweeping = startSweeps(sweeps, log);
+
+  const drain = async () => {
+    edge.stopListening();
+    await edge.idle();
+    edge.close();
+    await sweeping.stop();
+    for (const { close } of parts.toReversed()) await close?.();
+    await runtime.stop();
+    await Promise.all([compactor.close(), documentThread.close()]);
+    dependencies.stop();
+    await database.close();
+  };
+  return {
+    config,
+    port: edge.port,
+    sql,
+    runtime,
+    adminToken,
+    lost: database.lost,
+    sweep: () => sweeping.now(),
+    close: () => inTime(drain(), settings.DRAIN_DEADLINE_S, log),
+  };
+}
+
+/** Ready to be used. */
+async function openObjects(settings: Settings): Promise<ObjectStore> {
+  const { S3_ENDPOINT } = settings;
+  if (S3_ENDPOINT === undefined) {
+    const directory = join(resolve(settings.DATA_DIR), 'objects');
+    const objects = fileObjects(directory);
+    await inWords(objects.ready(), dataDirWords(directory));
+    return objects;
+  }
+  // Its client takes a third of a second to load, which a start without it should not wait for.
+  const { s3Objects } = await import('../storage/s3-objects.ts');
+  const open = async () => {
+    const objects = s3Objects({ ...settings, S3_ENDPOINT });
+    await objects.ready();
+    return objects;
+  };
+  return inWords(open(), storeWords(settings));
+}
+
+/** Arbitrary advisory lock id, used only here: if several processes start on an empty database, only one creates the account. */
+const FIRST_START_LOCK = 7_013_202;
+
+/** On an installation without accounts: makes the administrator and answers its token. */
+function createAdministrator(sql: Sql, nowMs: number): Promise<string | undefined> {
+  return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${FIRST_START_LOCK})`;
+    const [row] = await tx<{ empty: boolean }[]>`select not exists (select from account) as empty`;
+    if (!row?.empty) return undefined;
+    return (await createAccount(tx, { tier: 'team', isAdmin: true, nowMs })).token;
+  });
+}
+
+/** Uses real time even if the service runs on another clock, because the supervisor that stops the process waits in real time. */
+async function inTime(drained: Promise<void>, deadlineS: number, log: Logger): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), deadlineS * 1000);
+  });
+  const done = await Promise.race([drained.then(() => true), deadline]);
+  clearTimeout(timer);
+  if (!done) log.error({ deadlineS }, 'not everything was finished within the deadline; nothing acknowledged is lost');
+  return done;
+}

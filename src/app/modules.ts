@@ -1,0 +1,194 @@
+/** Every module of the service, in dependency order. A new resource is added here and nowhere else. */
+import type { EndpointId, SocketEndpointId } from '../../protocol/table.ts';
+import { contentModule } from '../content/module.ts';
+import type { PageSdk } from '../content/page-sdk.ts';
+import type { AtomicHandlers } from '../edge/batch.ts';
+import type { Handlers } from '../edge/call.ts';
+import type { SocketProtocol } from '../edge/socket.ts';
+import { analyticsModule } from '../features/artifacts/analytics/module.ts';
+import { archiveModule } from '../features/artifacts/archive/module.ts';
+import { artifactsModule } from '../features/artifacts/artifacts/module.ts';
+import { previewLinksModule } from '../features/artifacts/preview-links/module.ts';
+import { publishModule } from '../features/artifacts/publish/module.ts';
+import { reviewsModule } from '../features/artifacts/reviews/module.ts';
+import { thumbnailsModule } from '../features/artifacts/thumbnails/module.ts';
+import { ThumbnailWishes } from '../features/artifacts/thumbnails/wishes.ts';
+import { trashModule } from '../features/artifacts/trash/module.ts';
+import { versionsModule } from '../features/artifacts/versions/module.ts';
+import { viewingModule } from '../features/artifacts/viewing/module.ts';
+import { blobsModule } from '../features/data/blobs/module.ts';
+import { changesModule } from '../features/data/changes/module.ts';
+import { commentsModule } from '../features/data/comments/module.ts';
+import { documentsModule } from '../features/data/documents/module.ts';
+import { inboxModule } from '../features/data/inbox/module.ts';
+import { jsonKeysModule } from '../features/data/json-keys/module.ts';
+import { presenceModule } from '../features/data/presence/module.ts';
+import { tablesModule } from '../features/data/tables/module.ts';
+import { viewerModule } from '../features/data/viewer/module.ts';
+import { connectionsModule } from '../features/library/connections/module.ts';
+import type { Module, ModuleDeps, Sweep } from '../features/module.ts';
+import { AccessWatch } from '../features/people/access-watch/access-watch.ts';
+import { accountsModule } from '../features/people/accounts/module.ts';
+import { deviceLoginModule } from '../features/people/device-login/module.ts';
+import { Identities } from '../features/people/identities/identities.ts';
+import { linkedAccountsModule } from '../features/people/linked-accounts/module.ts';
+import { oidcModule } from '../features/people/oidc/module.ts';
+import { OidcProviders } from '../features/people/oidc/providers.ts';
+import { pagesModule } from '../features/people/pages/module.ts';
+import { passkeysModule } from '../features/people/passkeys/module.ts';
+import { sessionsModule } from '../features/people/sessions/module.ts';
+import { signInModule } from '../features/people/sign-in/module.ts';
+import { tokensModule } from '../features/people/tokens/module.ts';
+import { usageModule } from '../features/people/usage/module.ts';
+import type { AppFiles } from '../features/people/web-app/files.ts';
+import { webAppModule } from '../features/people/web-app/module.ts';
+import { accessRequestsModule } from '../features/sharing/access-requests/module.ts';
+import { collaboratorsModule } from '../features/sharing/collaborators/module.ts';
+import { explainModule } from '../features/sharing/explain/module.ts';
+import { grantsModule } from '../features/sharing/grants/module.ts';
+import { notesModule } from '../features/sharing/notes/module.ts';
+import { receiptsModule } from '../features/sharing/receipts/module.ts';
+import { shareesModule } from '../features/sharing/sharees/module.ts';
+import { accessPolicyModule } from '../features/workspaces/access-policy/module.ts';
+import { agentTokensModule } from '../features/workspaces/agent-tokens/module.ts';
+import { auditModule } from '../features/workspaces/audit/module.ts';
+import { contextModule } from '../features/workspaces/context/module.ts';
+import { featuresModule } from '../features/workspaces/features/module.ts';
+import { foldersModule } from '../features/workspaces/folders/module.ts';
+import { invitesModule } from '../features/workspaces/invites/module.ts';
+import { previewInvite } from '../features/workspaces/invites/preview.ts';
+import { membersModule } from '../features/workspaces/members/module.ts';
+import { provisioningModule } from '../features/workspaces/provisioning/module.ts';
+import { publishPolicyModule } from '../features/workspaces/publish-policy/module.ts';
+import { workspacesModule } from '../features/workspaces/workspaces/module.ts';
+import { mailModule } from '../mail/module.ts';
+import { systemClock } from '../platform/clock.ts';
+import { realtimeModule } from '../realtime/module.ts';
+import { housekeeping } from './housekeeping.ts';
+
+export type AllDeps = ModuleDeps & { readonly pageSdk: PageSdk; readonly appFiles: AppFiles; readonly isEmbedded: boolean };
+
+export function allModules(deps: AllDeps) {
+  const identities = new Identities(deps);
+  const mail = mailModule(deps);
+  const tokens = tokensModule(deps);
+  const sessions = sessionsModule({ ...deps, ...tokens });
+  const providers = new OidcProviders(deps.settings.oidc, deps);
+  const signIn = signInModule({ ...deps, sessions: sessions.sessions, providers, mail: mail.mail });
+  const oidc = oidcModule({ ...deps, sessions: sessions.sessions, people: signIn.people, providers });
+  const linkedAccounts = linkedAccountsModule({ ...deps, attempts: signIn.attempts, people: signIn.people, mail: mail.mail });
+  const passkeys = passkeysModule({ ...deps, sessions: sessions.sessions, people: signIn.people });
+  const device = deviceLoginModule(deps);
+  const workspaces = workspacesModule(deps);
+  const accounts = accountsModule({ ...deps, workspaces: workspaces.directory });
+  const wishes = new ThumbnailWishes();
+  const artifacts = artifactsModule({ ...deps, workspaces: workspaces.directory, wishes });
+  const viewing = viewingModule({ ...deps, ...tokens, ...artifacts });
+  const folders = foldersModule({ ...deps, workspaces: workspaces.directory });
+  const invites = invitesModule({ ...deps, ...mail });
+  const accessRequests = accessRequestsModule({ ...deps, mail: mail.mail });
+  const pages = pagesModule({
+    ...deps,
+    ...tokens,
+    ...device,
+    ...viewing,
+    preview: (code, emails) => previewInvite({ sql: deps.sql, workspaces: workspaces.directory }, code, emails, deps.clock.nowMs()),
+    called: handlersOf([signIn, sessions, tokens, linkedAccounts, passkeys, invites, accessRequests] as const),
+  });
+  const members = membersModule({ ...deps, workspaces: workspaces.directory, invitations: invites.invitations });
+  const access = new AccessWatch({ ...deps, ioClock: systemClock, heads: artifacts.heads, tokens: tokens.tokens });
+  const changes = changesModule({ ...deps, access });
+  const realtime = realtimeModule({ ...deps, ...tokens, ...artifacts, ...changes, access, identities });
+  const tables = tablesModule(deps);
+  const documents = documentsModule({ ...deps, rooms: realtime.rooms });
+  const receipts = receiptsModule(deps);
+  const analytics = analyticsModule(deps);
+  const content = contentModule({ ...deps, ...artifacts, ...viewing, ...receipts, ...analytics });
+  const list = [
+    accounts,
+    tokens,
+    sessions,
+    signIn,
+    device,
+    pages,
+    webAppModule(deps),
+    oidc,
+    linkedAccounts,
+    passkeys,
+    workspaces,
+    members,
+    invites,
+    accessPolicyModule(deps),
+    featuresModule({ ...deps, workspaces: workspaces.directory }),
+    folders,
+    agentTokensModule({ ...deps, ...tokens }),
+    publishPolicyModule(deps),
+    auditModule(deps),
+    reviewsModule({ ...deps, heads: artifacts.heads }),
+    contextModule(deps),
+    artifacts,
+    publishModule({ ...deps, workspaces: workspaces.directory }),
+    versionsModule(deps),
+    previewLinksModule(deps),
+    thumbnailsModule({ ...deps, wishes, content: content.content }),
+    collaboratorsModule({ ...deps, mail: mail.mail }),
+    accessRequests,
+    viewing,
+    analytics,
+    archiveModule({ ...deps, workspaces: workspaces.directory }),
+    trashModule({ ...deps, workspaces: workspaces.directory, purges: [tables.purge, documents.purge] }),
+    jsonKeysModule(deps),
+    tables,
+    blobsModule(deps),
+    documents,
+    commentsModule({ ...deps, identities, mail: mail.mail }),
+    inboxModule({ ...deps, ...artifacts }),
+    changes,
+    presenceModule(realtime),
+    viewerModule({ identities }),
+    realtime,
+    content,
+    mail,
+    shareesModule({ ...deps, ...tokens }),
+    grantsModule({ ...deps, mail: mail.mail }),
+    notesModule(deps),
+    receipts,
+    explainModule(deps),
+    connectionsModule(deps),
+    provisioningModule({ ...deps, mail: mail.mail, invitations: invites.invitations }),
+    housekeeping(deps),
+    usageModule(deps),
+  ] as const;
+  return {
+    list,
+    tokens: tokens.tokens,
+    heads: artifacts.heads,
+    content: content.content,
+    access,
+    receipts: receipts.receipts,
+    subjects: { workspace: workspaces.directory, folder: folders.heads },
+    mail: mail.mail,
+    streams: () => changes.hub.streams,
+  };
+}
+
+type List = readonly Module<never>[];
+type IdsOf<M> = M extends { readonly handlers?: infer H } ? keyof NonNullable<H> : never;
+
+/** The handlers of all modules. The type names exactly those that are there, so that the edge does not compile where one is missing. */
+export function handlersOf<const L extends List>(list: L): Handlers<Extract<IdsOf<L[number]>, EndpointId>> {
+  return Object.assign({}, ...list.map(({ handlers }) => handlers));
+}
+
+export function atomicHandlersOf(list: List): AtomicHandlers {
+  return (turns) => Object.assign({}, ...list.map(({ atomic }) => atomic?.(turns)));
+}
+
+export function socketsOf(list: List): Partial<Record<SocketEndpointId, SocketProtocol>> {
+  return Object.assign({}, ...list.map(({ sockets }) => sockets));
+}
+
+/** In the order in which they run. */
+export function sweepsOf(list: List): readonly Sweep[] {
+  return list.flatMap(({ sweeps }) => sweeps ?? []);
+}

@@ -1,0 +1,133 @@
+/** Calls of `/v1` with the session's cookie. The types are those of the endpoint table; the values are method and path alone. */
+import type { Client } from '../../sdk/client.ts';
+import { CALLS, type UsedId } from './calls.ts';
+import { Problem } from './problem.ts';
+
+type GroupName<Id extends string> = Id extends `${infer Group}.${string}` ? Group : never;
+type NameIn<Group extends string> = UsedId extends infer Id ? (Id extends `${Group}.${infer Name}` ? Name : never) : never;
+export type Api = {
+  readonly [G in GroupName<UsedId> & keyof Client]: Pick<Client[G], NameIn<G> & keyof Client[G]>;
+};
+
+interface Input {
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly ifMatch?: string;
+  readonly signal?: AbortSignal;
+  readonly idempotencyKey?: string;
+}
+
+/** How often a call is repeated that was refused for the moment. */
+const RETRIES_MAX = 2;
+const WAIT_MS_MAX = 4000;
+
+/** Set by the app: what happens when the session has ended. */
+let onSignedOut: () => void = () => undefined;
+
+export function whenSignedOut(then: () => void): void {
+  onSignedOut = then;
+}
+
+function pathOf(template: string, params: Input['params'] = {}): string {
+  return template.replace(/\{(\w+)\*?\}/g, (_, name: string) => encodeURIComponent(String(params[name] ?? '')));
+}
+
+function queryOf(query: Input['query'] = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, String(value));
+  const text = search.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+export async function answered(send: () => Promise<Response>): Promise<Response> {
+  for (let attempt = 0; ; attempt += 1) {
+    const reply = await send().catch((error: unknown) => {
+      if (error instanceof DOMException && error.name === 'AbortError') throw error;
+      throw new Problem({ status: 0, code: 'OFFLINE', message: 'Easel does not answer.' });
+    });
+    if (reply.ok) return reply;
+    const waitMs = Number(reply.headers.get('retry-after') ?? 1) * 1000;
+    if (reply.status !== 503 || attempt === RETRIES_MAX || waitMs > WAIT_MS_MAX) throw await problemIn(reply);
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+}
+
+async function problemIn(reply: Response): Promise<Problem> {
+  const body = (await reply.json().catch(() => ({}))) as Record<string, unknown>;
+  const text = (name: string) => (typeof body[name] === 'string' ? body[name] : undefined);
+  if (reply.status === 401) onSignedOut();
+  return new Problem({
+    status: reply.status,
+    code: text('code') ?? 'UNREADABLE_REPLY',
+    message: text('error') ?? `The server answered with ${reply.status}.`,
+    hint: text('hint'),
+    param: text('param'),
+    requestId: text('request_id'),
+  });
+}
+
+async function call(id: UsedId, input: Input = {}): Promise<unknown> {
+  const [method = 'GET', template = ''] = CALLS[id].split(' ');
+  const headers = new Headers({ accept: 'application/json' });
+  if (input.body !== undefined) headers.set('content-type', 'application/json');
+  if (input.ifMatch !== undefined) headers.set('if-match', input.ifMatch);
+  if (method === 'POST') headers.set('idempotency-key', input.idempotencyKey ?? freshKey());
+  const init: RequestInit = { method, headers, ...(input.signal && { signal: input.signal }) };
+  if (input.body !== undefined) init.body = JSON.stringify(input.body);
+  const reply = await answered(() => fetch(pathOf(template, input.params) + queryOf(input.query), init));
+  return { status: reply.status, headers: reply.headers, body: await reply.json() };
+}
+
+function freshKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function makeApi(): Api {
+  const groups: Record<string, Record<string, unknown>> = {};
+  for (const id of Object.keys(CALLS) as UsedId[]) {
+    const [group = '', name = ''] = id.split('.');
+    groups[group] ??= {};
+    groups[group][name] = (input?: Input) => call(id, input);
+  }
+  // The types come from the table; one loose function serves all calls.
+  return groups as unknown as Api;
+}
+
+export const api = makeApi();
+
+type BodyOf<F> = F extends (...input: never[]) => Promise<infer R> ? (R extends { readonly body: infer B } ? B : never) : never;
+type Known<B> = Exclude<B, undefined | Uint8Array>;
+/** The body of the usual reply of a call, for example `Answer<'artifacts', 'list'>`. */
+export type Answer<G extends keyof Api, N extends keyof Api[G]> = Known<BodyOf<Api[G][N]>>;
+
+export type Artifact = Answer<'artifacts', 'list'>['artifacts'][number];
+export type Analytics = Answer<'analytics', 'views'>;
+export type Version = Answer<'versions', 'list'>['versions'][number];
+export type Diff = Answer<'versions', 'diff'>;
+export type Me = Answer<'accounts', 'me'>;
+export type Workspace = Answer<'workspaces', 'get'>;
+export type Folder = Answer<'folders', 'list'>['folders'][number];
+export type PersonalFolder = Answer<'personalFolders', 'list'>['folders'][number];
+export type Comment = Answer<'comments', 'list'>['data']['comments'][number];
+export type InboxItem = Answer<'inbox', 'list'>['comments'][number];
+export type Person = Answer<'comments', 'people'>['data']['people'][number];
+export type Collaborator = Answer<'collaborators', 'list'>['collaborators'][number];
+export type ShareOutcome = Answer<'collaborators', 'share'>['results'][number];
+export type AccessRequest = Answer<'accessRequests', 'incoming'>['requests'][number];
+export type Explained = Answer<'access', 'explain'>;
+export type Others = Answer<'access', 'list'>;
+export type ReachingGrant = Others['grants'][number];
+export type PreviewLink = Answer<'previewLinks', 'list'>['links'][number];
+export type Sharee = Answer<'sharees', 'list'>['sharees'][number];
+export type ExternalMember = Answer<'sharees', 'members'>['members'][number];
+export type ExternalToken = Answer<'externalTokens', 'list'>['tokens'][number];
+export type Grant = Answer<'grants', 'list'>['grants'][number];
+export type Receipt = Answer<'receipts', 'list'>['activity'][number];
+export type NoteFacts = Answer<'notes', 'list'>['notes'][number];
+export type SharedItem = Answer<'shared', 'list'>['shared'][number];
+export type Member = Answer<'members', 'list'>['members'][number];
+export type Invite = Answer<'invites', 'list'>['invites'][number];
+export type AgentToken = Answer<'agentTokens', 'list'>['agent_tokens'][number];
+export type Waiting = Answer<'publishPolicy', 'waiting'>['waiting'][number];
+export type AuditEntry = Extract<Answer<'audit', 'list'>, { entries: unknown }>['entries'][number];

@@ -1,0 +1,48 @@
+/** What can go wrong with a call, as the screens tell it. */
+
+export interface Facts {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  readonly param?: string | undefined;
+  readonly requestId?: string | undefined;
+}
+
+/** An answer that refuses, or no answer: then the status is 0 and the code OFFLINE. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly param: string | undefined;
+  readonly requestId: string | undefined;
+
+  constructor({ status, code, message, hint, param, requestId }: Facts) {
+    super(message);
+    this.name = 'Problem';
+    this.status = status;
+    this.code = code;
+    this.hint = hint;
+    this.param = param;
+    this.requestId = requestId;
+  }
+
+  get isOffline(): boolean {
+    return this.code === 'OFFLINE';
+  }
+
+  get isForbidden(): boolean {
+    return this.status === 403;
+  }
+
+  get isMissing(): boolean {
+    return this.status === 404;
+  }
+}
+
+/** Anything thrown, as a problem: what is not one is a mistake of the app itself. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  console.error(error);
+  return new Problem({ status: 0, code: 'APP_ERROR', message: error instanceof Error ? error.message : String(error) });
+}

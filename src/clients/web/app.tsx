@@ -1,0 +1,71 @@
+import lazy, { ErrorBoundary } from 'preact-iso/lazy';
+import { LocationProvider, Route, Router } from 'preact-iso/router';
+import { InboxScreen } from './screens/inbox.tsx';
+import { LibraryScreen } from './screens/library.tsx';
+import { NotFound } from './screens/not-found.tsx';
+import { SharedScreen } from './screens/shared.tsx';
+import { TrashScreen } from './screens/trash.tsx';
+import { Shell } from './shell/shell.tsx';
+import { Toasts } from './ui/toasts.tsx';
+
+// Small screens come with the app: each part that is loaded later cuts what it shares with others into pieces of their own.
+const Artifact = lazy(() => import('./screens/artifact/artifact.tsx').then(({ ArtifactScreen }) => ArtifactScreen));
+const WorkspacePart = lazy(() => import('./screens/workspace/workspace.tsx').then(({ WorkspaceScreen }) => WorkspaceScreen));
+const Design = lazy(() => import('./screens/design.tsx').then(({ DesignScreen }) => DesignScreen));
+
+const Mine = () => <LibraryScreen place={{ kind: 'mine' }} />;
+const Favorites = () => <LibraryScreen place={{ kind: 'favorites' }} />;
+const PersonalFolder = ({ folderId = '' }: { readonly folderId?: string }) => <LibraryScreen place={{ kind: 'folder', folderId }} />;
+const Workspace = ({ slug = '' }: { readonly slug?: string }) => <LibraryScreen place={{ kind: 'workspace', slug }} />;
+const WorkspaceFolder = ({ slug = '', folderId = '' }: { readonly slug?: string; readonly folderId?: string }) => (
+  <LibraryScreen place={{ kind: 'workspace', slug, folderId }} />
+);
+
+const isDesign = location.pathname === '/design';
+/** Addresses that are screens; any other link leaves the app. */
+const SCREENS = isDesign ? /^$/ : /^\/(?:$|\?|my\/|p\/|w\/)/;
+
+export function App() {
+  return <LocationProvider scope={SCREENS}>{[<Screens key="screens" />, <Toasts key="toasts" />]}</LocationProvider>;
+}
+
+/** A part of the app that is gone was replaced by an update. */
+function onError(error: unknown): void {
+  console.error(error);
+  if (error instanceof TypeError && /import/i.test(error.message)) location.reload();
+}
+
+function Screens() {
+  if (isDesign) {
+    return (
+      <ErrorBoundary onError={onError}>
+        <Router>
+          <Route path="/design" component={Design} />
+          <Route default component={NotFound} />
+        </Router>
+      </ErrorBoundary>
+    );
+  }
+  return (
+    <Shell>
+      <ErrorBoundary onError={onError}>
+        <Router>
+          <Route path="/" component={Mine} />
+          <Route path="/my/favorites" component={Favorites} />
+          <Route path="/my/inbox" component={InboxScreen} />
+          <Route path="/my/trash" component={TrashScreen} />
+          <Route path="/my/shared" component={SharedScreen} />
+          <Route path="/my/folders/:folderId" component={PersonalFolder} />
+          <Route path="/p/:id" component={Artifact} />
+          <Route path="/p/:id/:tab" component={Artifact} />
+          <Route path="/p/:id/:tab/:item" component={Artifact} />
+          <Route path="/w/:slug" component={Workspace} />
+          <Route path="/w/:slug/folders/:folderId" component={WorkspaceFolder} />
+          <Route path="/w/:slug/external/:shareeId" component={WorkspacePart} />
+          <Route path="/w/:slug/:part" component={WorkspacePart} />
+          <Route default component={NotFound} />
+        </Router>
+      </ErrorBoundary>
+    </Shell>
+  );
+}

@@ -1,0 +1,256 @@
+/** The palette: every place, action and page by its name, from the keyboard. */
+import { signal } from '@preact/signals';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { type Artifact, api } from '../api/client.ts';
+import { openPublish } from '../publish/state.ts';
+import { useFolders } from '../state/loads.ts';
+import { opened } from '../state/prefs.ts';
+import { me } from '../state/session.ts';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { Toasts, useToastsIn } from '../ui/toasts.tsx';
+import { words } from '../words/words.ts';
+
+export const isPaletteOpen = signal(false);
+
+const TYPING_MS = 120;
+const FOUND_MAX = 20;
+const WORKSPACES_SEARCHED_MAX = 8;
+
+interface Entry {
+  readonly key: string;
+  readonly group: string;
+  readonly icon: IconName;
+  readonly name: string;
+  readonly detail?: string;
+  readonly run: () => void;
+}
+
+/** Compares without case and accents. */
+function plain(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+}
+
+/** In the person's own list and in those of their workspaces: each answers only what the person may see. */
+async function find(text: string, signal: AbortSignal): Promise<readonly Artifact[]> {
+  const slugs = (me.peek()?.workspaces ?? []).slice(0, WORKSPACES_SEARCHED_MAX).map(({ slug }) => slug);
+  const lists = await Promise.all(
+    [undefined, ...slugs].map(async (workspace_id) => {
+      const { body } = await api.artifacts.list({ query: { q: text, workspace_id, limit: FOUND_MAX }, signal });
+      return body.artifacts;
+    }),
+  );
+  const found = new Map(lists.flat().map((artifact) => [artifact.id, artifact]));
+  const begins = ({ name }: Artifact) => (plain(name).startsWith(plain(text)) ? 0 : 1);
+  return [...found.values()].sort((a, b) => begins(a) - begins(b)).slice(0, FOUND_MAX);
+}
+
+function useFound(text: string) {
+  const [found, setFound] = useState<{ readonly text: string; readonly artifacts: readonly Artifact[] }>({ text: '', artifacts: [] });
+  const [isSearching, setSearching] = useState(false);
+  useEffect(() => {
+    if (text === '') {
+      setFound({ text: '', artifacts: [] });
+      setSearching(false);
+      return undefined;
+    }
+    const stop = new AbortController();
+    setSearching(true);
+    const timer = setTimeout(() => {
+      find(text, stop.signal).then(
+        (artifacts) => {
+          setFound({ text, artifacts });
+          setSearching(false);
+        },
+        (error: unknown) => {
+          if (stop.signal.aborted) return;
+          console.debug('nothing was found', error);
+          setSearching(false);
+        },
+      );
+    }, TYPING_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [text]);
+  return { found, isSearching };
+}
+
+function useEntries(text: string, close: () => void) {
+  const { route } = useLocation();
+  const folders = useFolders('mine');
+  const { found, isSearching } = useFound(text);
+  const { nav, palette, account, inbox, sharedWithMe, workspace: ofWorkspace } = words.value;
+  const entries = useMemo(() => {
+    const go = (path: string) => () => {
+      close();
+      route(path);
+    };
+    const leave = (path: string) => () => location.assign(path);
+    const places: Entry[] = [
+      { key: 'mine', group: palette.places, icon: 'pages', name: nav.mine, run: go('/') },
+      { key: 'inbox', group: palette.places, icon: 'inbox', name: inbox.title, run: go('/my/inbox') },
+      { key: 'favorites', group: palette.places, icon: 'star', name: nav.favorites, run: go('/my/favorites') },
+      { key: 'shared', group: palette.places, icon: 'people', name: sharedWithMe.nav, run: go('/my/shared') },
+      { key: 'trash', group: palette.places, icon: 'trash', name: nav.trash, run: go('/my/trash') },
+      ...(me.value?.workspaces ?? []).flatMap(({ slug, name }): Entry[] => [
+        { key: `w:${slug}`, group: palette.places, icon: 'people', name, run: go(`/w/${slug}`) },
+        { key: `w:${slug}:people`, group: palette.places, icon: 'people', name: `${name}: ${nav.people}`, run: go(`/w/${slug}/people`) },
+      ]),
+      ...(folders.data ?? []).map(
+        ({ id, name }): Entry => ({ key: id, group: palette.places, icon: 'folder', name, run: go(`/my/folders/${id}`) }),
+      ),
+    ];
+    const doing: Entry[] = [
+      {
+        key: 'publish',
+        group: palette.doing,
+        icon: 'up',
+        name: nav.publish,
+        run: () => {
+          close();
+          openPublish();
+        },
+      },
+      { key: 'account', group: palette.doing, icon: 'person', name: account.account, run: leave('/account') },
+      { key: 'docs', group: palette.doing, icon: 'book', name: account.reference, run: leave('/docs') },
+    ];
+    const recent = opened.value.map(
+      ({ id, name }): Entry => ({ key: `r:${id}`, group: palette.recent, icon: 'clock', name, run: go(`/p/${id}`) }),
+    );
+    const pages = found.artifacts.map(
+      ({ id, name, slug }): Entry => ({ key: id, group: palette.pages, icon: 'page', name, detail: slug, run: go(`/p/${id}`) }),
+    );
+    if (text === '') return [...recent, ...places, ...doing];
+    const fits = ({ name }: Entry) => plain(name).includes(plain(text));
+    return [...pages, ...places.filter(fits), ...doing.filter(fits)];
+  }, [text, found, folders.data, words.value, ofWorkspace]);
+  return { entries, isSearching };
+}
+
+export function Palette() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [typed, setTyped] = useState('');
+  const [at, setAt] = useState(0);
+  const id = useId();
+  useToastsIn(id);
+  const text = typed.trim();
+  const close = () => {
+    isPaletteOpen.value = false;
+  };
+  const { entries, isSearching } = useEntries(text, close);
+  const chosen = Math.min(at, entries.length - 1);
+  const { palette } = words.value;
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  useEffect(() => {
+    document.getElementById(`${id}-${chosen}`)?.scrollIntoView({ block: 'nearest' });
+  }, [chosen, id]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      setAt((chosen + step + entries.length) % Math.max(entries.length, 1));
+    } else if (event.key === 'Enter') {
+      event.preventDefault();
+      entries[chosen]?.run();
+    }
+  };
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a native dialog
+    <dialog
+      ref={dialog}
+      class="palette"
+      aria-label={palette.label}
+      onClose={close}
+      onClick={(event) => {
+        if (event.target === dialog.current) close();
+      }}
+    >
+      <div class="palette-head">
+        <Icon name="search" />
+        <input
+          class="palette-input"
+          role="combobox"
+          type="text"
+          autocomplete="off"
+          spellcheck={false}
+          aria-label={palette.label}
+          aria-expanded="true"
+          aria-controls={id}
+          aria-activedescendant={entries.length > 0 ? `${id}-${chosen}` : undefined}
+          placeholder={palette.placeholder}
+          value={typed}
+          onInput={(event) => {
+            setTyped(event.currentTarget.value);
+            setAt(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+        {isSearching && <span class="spinner" aria-hidden="true" />}
+      </div>
+      <div class="palette-list" role="listbox" id={id} aria-label={palette.label}>
+        {entries.map((entry, index) => (
+          <PaletteEntry
+            key={entry.key}
+            entry={entry}
+            id={`${id}-${index}`}
+            isChosen={index === chosen}
+            isFirst={entries[index - 1]?.group !== entry.group}
+            onPoint={() => setAt(index)}
+          />
+        ))}
+      </div>
+      {entries.length === 0 && !isSearching && (
+        <div class="palette-none">
+          <p>{palette.none(text)}</p>
+          <p class="soft small">{palette.noneHint}</p>
+        </div>
+      )}
+      <p class="unseen" role="status">
+        {isSearching ? palette.searching : palette.results(entries.length)}
+      </p>
+      <div class="palette-foot" aria-hidden="true">
+        <span>
+          <kbd>↑</kbd> <kbd>↓</kbd> {palette.hint.move}
+        </span>
+        <span>
+          <kbd>↵</kbd> {palette.hint.choose}
+        </span>
+        <span>
+          <kbd>esc</kbd> {palette.hint.close}
+        </span>
+      </div>
+      <Toasts dialogId={id} />
+    </dialog>
+  );
+}
+
+interface PaletteEntryProps {
+  readonly entry: Entry;
+  readonly id: string;
+  readonly isChosen: boolean;
+  readonly isFirst: boolean;
+  readonly onPoint: () => void;
+}
+
+function PaletteEntry({ entry, id, isChosen, isFirst, onPoint }: PaletteEntryProps) {
+  return (
+    <>
+      {isFirst && (
+        <div class="palette-group" role="presentation">
+          {entry.group}
+        </div>
+      )}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the focus and takes the keys */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: the same */}
+      <div id={id} role="option" aria-selected={isChosen} class="palette-entry" onPointerMove={onPoint} onClick={entry.run}>
+        <Icon name={entry.icon} />
+        <span class="palette-name">{entry.name}</span>
+        {entry.detail !== undefined && entry.detail !== entry.name && <span class="palette-detail">{entry.detail}</span>}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+/** The one way into a workspace, for those who are added, invited or join by themselves. */
+import type { WorkspaceRole } from '../../../../protocol/core/endpoint.ts';
+import { Failure } from '../../../../protocol/core/errors.ts';
+import type { UserId, WorkspaceId } from '../../../../protocol/core/ids.ts';
+import type { Queries } from '../../deps.ts';
+import type { Accounts } from '../../people/accounts/rules.ts';
+import { readLinked } from '../../people/persons/rows.ts';
+import { countWorkspaces } from '../workspaces/rows.ts';
+import { requireRoomForWorkspace } from '../workspaces/rules.ts';
+import { countMembers, insertMember, readRole } from './rows.ts';
+import { requireRoomForMember } from './rules.ts';
+
+interface Joining {
+  readonly workspaceId: WorkspaceId;
+  readonly userId: UserId;
+  readonly role: WorkspaceRole;
+  /** Null where they join by themselves. */
+  readonly addedBy: UserId | null;
+  readonly nowMs: number;
+}
+
+/**
+ * Makes an account a member of a workspace that is locked. Answers every account of that person, whom `person.changed` has to name. Throws
+ * ALREADY_MEMBER where any of these is a member, WORKSPACE_LIMIT_EXCEEDED.
+ */
+export async function join(tx: Queries, joining: Joining): Promise<Accounts> {
+  const { workspaceId, userId, role } = joining;
+  const accounts = await readLinked(tx, [userId]);
+  if ((await readRole(tx, workspaceId, accounts)) !== null) throw new Failure('ALREADY_MEMBER');
+  requireRoomForMember(await countMembers(tx, workspaceId));
+  requireRoomForWorkspace(await countWorkspaces(tx, accounts), role === 'owner');
+  await insertMember(tx, joining);
+  return accounts;
+}

@@ -1,0 +1,124 @@
+/** Sends the mail in the outbox: at once when woken, again after a growing delay when it fails, and mail that other processes left behind. */
+import type { Clock, Log, Timer } from '../../actors/runtime/ports.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
+import type { Sql } from '../storage/sql.ts';
+import { type DueMail, markFailed, markSent, nextDueMs, takeDue } from './outbox.ts';
+import { MailRefused, type MailTransport } from './transports.ts';
+
+const BATCH_MAX = 10;
+/** Longer than sending a whole batch can take, so that a lease only ends early when its process has died. */
+const LEASE_MS = 5 * 60_000;
+/** How often the outbox is checked for mail that another process left behind. */
+const POLL_MS = 60_000;
+const RETRY_FIRST_MS = 30_000;
+const RETRY_LAST_MS = 6 * 3_600_000;
+
+export interface MailSenderDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly transport: MailTransport;
+}
+
+export class MailSender {
+  readonly #deps: MailSenderDeps;
+  #timer: Timer | undefined;
+  #running: Promise<void> | undefined;
+  #wokenMeanwhile = false;
+  #stopped = false;
+  /** Why the last mail did not reach the server. */
+  #trouble: string | undefined;
+
+  constructor(deps: MailSenderDeps) {
+    this.#deps = deps;
+  }
+
+  /** Call once at the start, and after each commit that queued mail. */
+  wake(): void {
+    if (this.#stopped) return;
+    if (this.#running !== undefined) {
+      this.#wokenMeanwhile = true;
+      return;
+    }
+    this.#timer?.cancel();
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined;
+      if (this.#wokenMeanwhile) this.wake();
+    });
+  }
+
+  /** Rejects while the last mail that could be tried did not reach the server. It asks no server: mail itself tells, and waits meanwhile. */
+  async probe(): Promise<void> {
+    if (this.#trouble !== undefined) throw new Error(this.#trouble);
+  }
+
+  /** Settles when no mail is in flight. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  /** Finishes the mail in flight. The rest stays in the outbox for the next start. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { sql, clock, log } = this.#deps;
+    let waitMs = POLL_MS;
+    try {
+      do {
+        this.#wokenMeanwhile = false;
+        await this.#sendDue();
+      } while (this.#wokenMeanwhile && !this.#stopped);
+      if (this.#stopped) return;
+      const dueMs = await nextDueMs(sql);
+      if (dueMs !== null) waitMs = Math.min(POLL_MS, Math.max(1000, dueMs - clock.nowMs()));
+    } catch (err) {
+      log.warn({ err }, 'the mail outbox could not be read or written; the sender tries again');
+    }
+    if (!this.#stopped) this.#timer = clock.after(waitMs, () => this.wake());
+  }
+
+  async #sendDue(): Promise<void> {
+    const { sql, clock } = this.#deps;
+    for (;;) {
+      const nowMs = clock.nowMs();
+      const due = await takeDue(sql, { nowMs, untilMs: nowMs + LEASE_MS, limit: BATCH_MAX });
+      for (const mail of due) {
+        if (this.#stopped) return;
+        await this.#send(mail);
+      }
+      if (due.length < BATCH_MAX) return;
+    }
+  }
+
+  async #send(mail: DueMail): Promise<void> {
+    const { sql, clock, log, transport } = this.#deps;
+    try {
+      await transport.send(mail);
+      this.#trouble = undefined;
+    } catch (err) {
+      // A server that refuses a recipient is there.
+      this.#trouble = err instanceof MailRefused ? undefined : textOf(err);
+      const isLast = err instanceof MailRefused || mail.attempts >= LIMITS.mailAttemptsMax;
+      log.warn(
+        { err, mail: mail.id, attempts: mail.attempts },
+        isLast ? 'mail could not be sent; no further attempt is made' : 'mail could not be sent; the sender tries again',
+      );
+      await markFailed(sql, mail.id, textOf(err), isLast ? null : clock.nowMs() + retryAfterMs(mail.attempts));
+      return;
+    }
+    await markSent(sql, mail.id, clock.nowMs());
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** 30 s, 2 min, 8 min and so on, at most 6 h. */
+function retryAfterMs(attempts: number): number {
+  return Math.min(RETRY_LAST_MS, RETRY_FIRST_MS * 4 ** (attempts - 1));
+}

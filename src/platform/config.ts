@@ -1,0 +1,136 @@
+/** Every setting, parsed once. A wrong value stops the start with a message that names it. A test compares the README's table with this file. */
+import { z } from 'zod';
+import type { Issue } from '../../protocol/core/errors.ts';
+import { readInput } from '../../protocol/core/issues.ts';
+import { type OidcSettings, readProviders } from './oidc-settings.ts';
+import { readSecretKeys } from './secret-key.ts';
+
+const flag = z.stringbool();
+const port = z.coerce.number().int().min(0).max(65_535);
+
+export const settings = z.object({
+  PORT: port.default(8787).describe('Port to listen on; 0 picks a free one.'),
+  HOST: z.string().default('127.0.0.1').describe('Address to listen on; 0.0.0.0 for every interface.'),
+  BASE_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Address of the API as users see it. Default: http://localhost:PORT.'),
+  CONTENT_HOST: z
+    .string()
+    .regex(/^[a-z0-9.-]+(:\d+)?$/)
+    .optional()
+    .describe('Published pages live at {slug}.CONTENT_HOST. Default: localhost:PORT.'),
+  DATA_DIR: z.string().min(1).default('./data').describe('Where the embedded database and files are kept.'),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/ })
+    .optional()
+    .describe('A PostgreSQL 15+ server instead of the embedded database.'),
+  DATABASE_POOL: z.coerce.number().int().min(2).max(100).default(8).describe('Connections to the database.'),
+  S3_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('An S3-compatible store for files instead of DATA_DIR.'),
+  S3_PUBLIC_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Address of that store for callers, who upload to it themselves. Default: S3_ENDPOINT.'),
+  S3_BUCKET: z.string().min(3).max(63).default('easel').describe('Its bucket; made at start when missing.'),
+  S3_ACCESS_KEY: z.string().optional().describe('Its access key.'),
+  S3_SECRET_KEY: z.string().optional().describe('Its secret key.'),
+  S3_REGION: z.string().default('us-east-1').describe('Its region.'),
+  SECRET_KEY: z
+    .string()
+    .refine((text) => readSecretKeys(text) !== undefined, 'must be 32 bytes in base64 or hex, or several such keys separated by commas')
+    .optional()
+    .describe(
+      'Key that stored credentials are sealed with: 32 bytes in base64 or hex (`openssl rand -base64 32`). After a comma, older keys that are still read. Needed with DATABASE_URL to store credentials; default otherwise: a key made in DATA_DIR/secret.key.',
+    ),
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/ })
+    .optional()
+    .describe(
+      'Server that sends mail, smtp://user:password@host:587. Without it mail is written to DATA_DIR/mail as .eml files, and shown at /dev/mail.',
+    ),
+  MAIL_FROM: z
+    .string()
+    .regex(/^[^\r\n]*[^\s<>@]+@[^\s<>@]+>?$/, 'must be an address, or a name with the address in angle brackets')
+    .default('Easel <easel@localhost>')
+    .describe('Sender of that mail.'),
+  DEFAULT_TIER: z.enum(['free', 'pro', 'team']).default('free').describe('Tier of new accounts. `free` may not publish publicly.'),
+  OIDC_PROVIDERS: z
+    .string()
+    .regex(/^(?:[a-z][a-z0-9]{0,30})(?:,[a-z][a-z0-9]{0,30})*$/, 'must be ids of lowercase letters and digits, separated by commas')
+    .optional()
+    .describe(
+      'Identity providers to sign in with, by ids of your choice, such as `google,corp`. Each has settings of its own: `OIDC_CORP_ISSUER`, `OIDC_CORP_CLIENT_ID`, `OIDC_CORP_CLIENT_SECRET` and optionally `OIDC_CORP_NAME` (on the button) and `OIDC_CORP_SCOPE` (default `openid email profile`). At the provider, register BASE_URL`/v1/auth/oidc/corp/callback`.',
+    ),
+  SIGN_IN_WAYS: z
+    .enum(['password,email_code', 'password', 'email_code', 'none'])
+    .default('password,email_code')
+    .describe('How people sign in besides OIDC_PROVIDERS and passkeys: `password`, `email_code`, both with a comma, or `none`.'),
+  THUMBNAILS: z
+    .enum(['auto', 'on', 'off'])
+    .default('auto')
+    .describe(
+      'Whether the web app shows pictures of pages, which a headless Chromium makes. `auto`: where there is a Chromium and it can use its own sandbox, so not as root. `on`: as root too, without that sandbox.',
+    ),
+  CHROMIUM_PATH: z.string().min(1).optional().describe('The Chromium for THUMBNAILS. Default: the first that PATH has.'),
+  TRUST_PROXY: flag.default(false).describe('Take the caller’s address and protocol from X-Forwarded-For and X-Forwarded-Proto.'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('What is logged to standard error, as JSON lines.'),
+  ACTOR_IDLE_S: z.coerce.number().min(1).default(60).describe('Seconds without a call after which an actor leaves memory.'),
+  ACTOR_MEMORY_MB: z.coerce.number().int().min(16).default(512).describe('Budget for resident actor state; idle actors leave first.'),
+  DRAIN_DEADLINE_S: z.coerce.number().min(1).max(300).default(10).describe('Seconds that a SIGTERM leaves for open work.'),
+});
+
+export interface Settings extends z.output<typeof settings> {
+  /** In the order of OIDC_PROVIDERS. */
+  readonly oidc: readonly OidcSettings[];
+}
+
+/** The settings, with those filled in that depend on the bound port. */
+export interface Config extends Settings {
+  readonly baseUrl: string;
+  readonly contentHost: string;
+}
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Parses an environment. Throws `ConfigError` that names every wrong setting. Unset and empty are the same. */
+export function parseSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
+  const { value: parsed, issues } = readInput(settings, given);
+  if (issues !== undefined) throw wrong(issues);
+  const oidc = readProviders(parsed.OIDC_PROVIDERS, given);
+  if (oidc.issues.length > 0) throw wrong(oidc.issues);
+  if (parsed.S3_ENDPOINT && !(parsed.S3_ACCESS_KEY && parsed.S3_SECRET_KEY)) {
+    throw new ConfigError('These settings are wrong:\n  S3_ACCESS_KEY, S3_SECRET_KEY: needed with S3_ENDPOINT');
+  }
+  if (parsed.SIGN_IN_WAYS === 'none' && oidc.providers.length === 0) {
+    throw new ConfigError('These settings are wrong:\n  SIGN_IN_WAYS: none needs OIDC_PROVIDERS, or nobody could sign in');
+  }
+  return { ...parsed, oidc: oidc.providers };
+}
+
+function wrong(issues: readonly Issue[]): ConfigError {
+  const lines = issues.map(({ path, message }) => `  ${path}: ${message}`);
+  return new ConfigError(`These settings are wrong:\n${lines.join('\n')}`);
+}
+
+export function deriveConfig(parsed: Settings, boundPort: number): Config {
+  return {
+    ...parsed,
+    PORT: boundPort,
+    baseUrl: (parsed.BASE_URL ?? `http://localhost:${boundPort}`).replace(/\/$/, ''),
+    contentHost: parsed.CONTENT_HOST ?? `localhost:${boundPort}`,
+  };
+}
+
+/** The URL of a slug's page, without a trailing slash. Pages use the API's scheme. */
+export function pageUrl(config: Pick<Config, 'baseUrl' | 'contentHost'>, slug: string): string {
+  return `${config.baseUrl.startsWith('https:') ? 'https' : 'http'}://${slug}.${config.contentHost}`;
+}
