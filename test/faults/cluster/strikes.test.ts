@@ -9,7 +9,7 @@ import { publishTargets } from '../../support/writers.ts';
 import { Clients, callKey, type Target } from './clients.ts';
 import { Cluster } from './cluster.ts';
 import { History } from './history.ts';
-import { STRIKES } from './strikes.ts';
+import { STRIKES, type Strike } from './strikes.ts';
 
 const SEED = Number(process.env.CLUSTER_SEED ?? 1);
 const COUNT = Number(process.env.CLUSTER_STRIKES ?? STRIKES.length);
@@ -22,7 +22,9 @@ describeWith('postgresUrl')('a cluster under faults', () => {
   let cluster: Cluster;
   let targets: readonly Target[];
   const history = new History();
+  // Each has a generator of its own: which strike comes when does not depend on how quick the clients are.
   const random = new Random(SEED);
+  const clientsRandom = new Random(SEED + 1);
 
   beforeAll(async () => {
     cluster = await Cluster.start(3);
@@ -41,11 +43,9 @@ describeWith('postgresUrl')('a cluster under faults', () => {
   test(
     `${COUNT} strikes of seed ${SEED}: nothing acknowledged is lost, reads are linearizable, every artifact comes back`,
     async () => {
-      const clients = new Clients(cluster.nodes, history, random);
+      const clients = new Clients(cluster.nodes, history, clientsRandom);
       clients.start(targets, CLIENTS_EACH);
-      const order = Array.from({ length: COUNT }, (_, at) => STRIKES[at % STRIKES.length]).toSorted(() => random.next() - 0.5);
-      for (const strike of order) {
-        if (strike === undefined) continue;
+      for (const strike of inRounds(COUNT, random)) {
         const answered = history.answered;
         await strike.run(cluster, random);
         await cluster.heal();
@@ -60,3 +60,13 @@ describeWith('postgresUrl')('a cluster under faults', () => {
     COUNT * STRIKE_MS_MAX,
   );
 });
+
+/** Every kind once a round, each round in an order of its own. */
+function inRounds(count: number, random: Random): readonly Strike[] {
+  const order: Strike[] = [];
+  while (order.length < count) {
+    const left = [...STRIKES];
+    while (left.length > 0) order.push(...left.splice(random.integer(left.length), 1));
+  }
+  return order.slice(0, count);
+}
