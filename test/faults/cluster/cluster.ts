@@ -2,8 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createConnection, createServer } from 'node:net';
+import { createConnection } from 'node:net';
 import { createServerDatabase, temporaryDir } from '../../support/database.ts';
+import { keepablePort } from '../../support/ports.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { NetworkLink } from './network-link.ts';
 
@@ -75,7 +76,7 @@ export class OwnRedis {
   }
 
   static async start(): Promise<OwnRedis> {
-    const redis = new OwnRedis(await freePort());
+    const redis = new OwnRedis(await keepablePort());
     await redis.start();
     return redis;
   }
@@ -167,8 +168,8 @@ export class Cluster {
       };
       server.host = `127.0.0.1:${links.database.port}`;
       const own = {
-        PORT: String(await freePort()),
-        PEER_ADDRESS: `127.0.0.1:${await freePort()}`,
+        PORT: String(await keepablePort()),
+        PEER_ADDRESS: `127.0.0.1:${await keepablePort()}`,
         DATABASE_URL: server.href,
         REDIS_URL: `redis://127.0.0.1:${links.redis.port}`,
         DATA_DIR: `${folder.path}/node${at}`,
@@ -202,14 +203,4 @@ export class Cluster {
     }
     for (const close of this.#closing.toReversed()) await close();
   }
-}
-
-/** A port that was free a moment ago; nodes must keep theirs when they start again. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
