@@ -62,7 +62,7 @@ export interface Place {
 export class Typists {
   #all: Typist[];
   readonly #places: readonly Place[];
-  readonly #baseUrl: string;
+  readonly #baseUrls: readonly string[];
   readonly #random: Random;
   #made = 0;
   #running: readonly Promise<void>[] = [];
@@ -72,8 +72,9 @@ export class Typists {
   typed = 0;
   acknowledged = 0;
 
-  constructor(baseUrl: string, places: readonly Place[], random: Random) {
-    this.#baseUrl = baseUrl;
+  /** `baseUrls`: of one program, or of the nodes of a cluster, among which the typists choose. */
+  constructor(baseUrls: string | readonly string[], places: readonly Place[], random: Random) {
+    this.#baseUrls = [baseUrls].flat();
     this.#places = places;
     this.#random = random;
     this.#all = places.flatMap((place) => PROVIDER_KINDS.map((kind) => this.#make(place, kind)));
@@ -122,7 +123,7 @@ export class Typists {
   }
 
   async #faultsAt(place: Place, here: readonly Typist[]): Promise<readonly string[]> {
-    const probe = join(this.#random.pick(PROVIDER_KINDS), { ...place, baseUrl: this.#baseUrl });
+    const probe = join(this.#random.pick(PROVIDER_KINDS), { ...place, baseUrl: this.#random.pick(this.#baseUrls) });
     await probe.until(({ isSynced }) => isSynced);
     const stored = probe.text.toString();
     const faults = [
@@ -159,7 +160,7 @@ export class Typists {
 
   #make(place: Place, kind: Client['kind']): Typist {
     this.#made += 1;
-    return new Typist({ ...place, baseUrl: this.#baseUrl }, kind, this.#made);
+    return new Typist({ ...place, baseUrl: this.#baseUrls[this.#made % this.#baseUrls.length] ?? '' }, kind, this.#made);
   }
 }
 

@@ -9,13 +9,14 @@ export interface Target {
   readonly token: string;
 }
 
-/** A client that asks one call after the other, as a process in Jepsen does. */
-const KEYS = ['a', 'b'];
+/** Of each artifact; few, so that calls meet. */
+export const KEYS = ['a', 'b'];
 /** Of each artifact together; its limit is 1000 calls a minute. */
 const CALLS_PER_S = 12;
 /** A node that answers nothing at all is given up after so long; the call's outcome is then unknown. */
 const PATIENCE_MS = 15_000;
 
+/** Each asks one call after the other, as a process in Jepsen does. */
 export class Clients {
   readonly #nodes: readonly ClusterNodeProcess[];
   readonly #history: History;

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Random } from '../../support/random.ts';
 import { describeWith } from '../../support/services.ts';
 import { publishTargets } from '../../support/writers.ts';
-import { Clients, callKey, type Target } from './clients.ts';
+import { Clients, callKey, KEYS, type Target } from './clients.ts';
 import { Cluster } from './cluster.ts';
+import { Follower } from './followers.ts';
 import { History } from './history.ts';
 import { STRIKES, type Strike } from './strikes.ts';
 
@@ -45,6 +46,7 @@ describeWith('postgresUrl')('a cluster under faults', () => {
     async () => {
       const clients = new Clients(cluster.nodes, history, clientsRandom);
       clients.start(targets, CLIENTS_EACH);
+      const followers = targets.map((target) => new Follower(cluster.nodes, target, clientsRandom));
       for (const strike of inRounds(COUNT, random)) {
         const answered = history.answered;
         await strike.run(cluster, random);
@@ -54,6 +56,17 @@ describeWith('postgresUrl')('a cluster under faults', () => {
       }
       await clients.stop();
       expect(history.faults()).toEqual([]);
+      // Channels have missed nothing: what the events told last is what is stored.
+      for (const follower of followers) {
+        for (const key of KEYS) {
+          const stored = await callKey(cluster.nodes[0]?.baseUrl ?? '', follower.target, key, { kind: 'read' });
+          await expect
+            .poll(() => ({ value: follower.values.get(key) ?? null }), { message: `${follower.target.artifactId}/${key}` })
+            .toEqual(stored);
+        }
+        expect(follower.faults).toEqual([]);
+        await follower.stop();
+      }
       // The history says something: most calls were answered.
       expect(history.answered).toBeGreaterThan(history.unanswered);
     },
