@@ -434,7 +434,7 @@ describe('placement', () => {
     let isHere = true;
     const placement: Placement = {
       ...localPlacement(),
-      locate: () => (isHere ? { here: true } : { here: false, address: 'elsewhere' }),
+      locate: () => (isHere ? { here: true } : { here: false, address: 'elsewhere', incarnation: '1' }),
       onLost: (listener) => {
         lose = listener;
       },
