@@ -9,6 +9,7 @@ import { ActorRuntime } from '../../actors/runtime/runtime.ts';
 import type { ArtifactId } from '../../protocol/core/ids.ts';
 import { LIMITS } from '../../protocol/core/limits.ts';
 import { DEPENDENCIES } from '../../protocol/core/operations.ts';
+import type { Cluster, ClusterSettings } from '../cluster/open-cluster.ts';
 import { PageSdk } from '../content/page-sdk.ts';
 import { actorLimiter } from '../edge/limits.ts';
 import { MemoryLimiter } from '../edge/memory-limiter.ts';
@@ -76,6 +77,7 @@ export async function startEasel(settings: Settings, overrides: Overrides = {}):
   // Checked first: a first start that cannot listen would create the administrator but never show its token.
   const bound = await bindPort(settings, clock);
   let database: Database | undefined;
+  let cluster: Cluster | undefined;
   try {
     const folder = resolve(settings.DATA_DIR);
     await inWords(checkDataDir(folder, files.dataDirProbeFile), dataDirWords(folder));
@@ -89,12 +91,16 @@ export async function startEasel(settings: Settings, overrides: Overrides = {}):
     const appFiles = readAppFiles(join(builtDir, 'web'));
     const openapi = readFileSync(join(builtDir, 'openapi.json'), 'utf8');
     const documentThread = new DocumentThread(files.documentWorkerFile, clock);
+    const metrics = new Metrics();
+    cluster = await joinedBy(settings, metrics, log);
     const caps = connectionCaps(overrides.descriptors ?? descriptorLimit(), LIMITS, database.embedded);
     sayCaps(caps, log);
     return await compose(settings, {
       caps,
       clock,
       log,
+      metrics,
+      cluster,
       database,
       sealer,
       objects,
@@ -107,6 +113,7 @@ export async function startEasel(settings: Settings, overrides: Overrides = {}):
     });
   } catch (error) {
     bound.close();
+    await cluster?.stop();
     await database?.close();
     throw error;
   }
@@ -124,6 +131,8 @@ interface Foundation {
   readonly caps: ConnectionCaps;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly cluster: Cluster | undefined;
   readonly database: Database;
   readonly sealer: Sealer;
   readonly objects: ObjectStore;
@@ -136,10 +145,10 @@ interface Foundation {
 }
 
 async function compose(settings: Settings, foundation: Foundation): Promise<Easel> {
-  const { caps, clock, log, database, sealer, objects, spool, pageSdk, appFiles, openapi, documentThread, bound } = foundation;
+  const { caps, clock, log, metrics, cluster, database, sealer, objects, spool, pageSdk, appFiles, openapi, documentThread, bound } =
+    foundation;
   const { sql } = database;
   const bus = new LocalBus(log);
-  const metrics = new Metrics();
   const config: Config = deriveConfig(settings, bound.port);
   const limiters = { shared: new SharedLimiter({ sql, clock }), memory: new MemoryLimiter(clock) };
   const deps: ServiceDeps = { sql, clock, objects, bus, config, log };
@@ -150,7 +159,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     upkeep: compactor,
     store: mergingLogs(postgresArtifactStore(sql), documentThread),
     journal: postgresJournal(database.journalSql),
-    placement: localPlacement(),
+    placement: cluster?.placement ?? localPlacement(),
     meter: metrics,
     log,
     idleMs: settings.ACTOR_IDLE_S * 1000,
@@ -183,13 +192,16 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
       // Every call to the object store has a deadline of its own.
       { name: 'objects', check: () => objects.probe(), endsCalls: false },
       { name: 'mail', check: () => mail.probe(), endsCalls: false },
+      // Artifacts that this node owns are served as long as its lease; the rest is refused by placement.
+      ...(cluster === undefined ? [] : [{ name: 'redis', check: () => cluster.probe(), endsCalls: false } as const]),
     ],
     { clock: systemClock, log },
   );
-  for (const name of DEPENDENCIES) {
+  for (const name of DEPENDENCIES.filter((each) => dependencies.watches(each))) {
     const read = () => (dependencies.health(name).state === 'up' ? 1 : 0);
     metrics.watch(`easel_${name}_up`, `1 while the dependency answers its probes: ${name}.`, read);
   }
+  await cluster?.start(runtime);
   // Must be the last step that can fail, so that a created token is always shown.
   const adminToken = await createAdministrator(sql, clock.nowMs());
   const edge = bound.serve({
@@ -221,6 +233,8 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
 
   const drain = async () => {
     edge.stopListening();
+    // Others take over from here on, while the calls under way are answered.
+    if (cluster !== undefined) await handOverAll(cluster, runtime);
     await edge.idle();
     edge.close();
     await sweeping.stop();
@@ -228,6 +242,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     await runtime.stop();
     await Promise.all([compactor.close(), documentThread.close()]);
     dependencies.stop();
+    await cluster?.stop();
     await database.close();
   };
   return {
@@ -240,6 +255,18 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     sweep: () => sweeping.now(),
     close: () => inTime(drain(), settings.DRAIN_DEADLINE_S, log),
   };
+}
+
+/** Undefined for a node alone, for which nothing of a cluster is loaded. */
+async function joinedBy(settings: Settings, metrics: Metrics, log: Logger): Promise<Cluster | undefined> {
+  if (settings.REDIS_URL === undefined) return undefined;
+  const { openCluster } = await import('../cluster/open-cluster.ts');
+  return openCluster(settings as ClusterSettings, metrics, log);
+}
+
+async function handOverAll({ placement }: Cluster, runtime: ActorRuntime): Promise<void> {
+  await placement.drain();
+  await runtime.drain();
 }
 
 /** Ready to be used. */

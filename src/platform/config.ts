@@ -26,6 +26,31 @@ export const settings = z.object({
     .optional()
     .describe('A PostgreSQL 15+ server instead of the embedded database.'),
   DATABASE_POOL: z.coerce.number().int().min(2).max(100).default(8).describe('Connections to the database.'),
+  REDIS_URL: z
+    .url({ protocol: /^rediss?$/ })
+    .optional()
+    .describe(
+      'A Redis 6.2+ that several nodes share: redis://user:password@host:6379/0, or rediss:// for TLS. Needs DATABASE_URL, CLUSTER_SECRET and PEER_ADDRESS. Its `maxmemory-policy` must be `noeviction`.',
+    ),
+  CLUSTER_SECRET: z
+    .string()
+    .min(32)
+    .optional()
+    .describe(
+      'The same on all nodes of an installation and nowhere else, at least 32 characters (`openssl rand -base64 32`): nodes prove by it that they belong together, and it tells installations on one Redis apart. Needed with REDIS_URL.',
+    ),
+  PEER_ADDRESS: z
+    .string()
+    .refine((text) => peerEndpoint(text) !== undefined, 'must be host:port, with an IPv6 address in brackets')
+    .optional()
+    .describe('host:port on which this node listens for the other nodes and is reached by them. Needed with REDIS_URL.'),
+  PEER_TLS_CERT: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('File with the certificate (PEM) that this node shows to the others. With it nodes speak TLS to each other.'),
+  PEER_TLS_KEY: z.string().min(1).optional().describe('File with its private key (PEM).'),
+  PEER_TLS_CA: z.string().min(1).optional().describe('File with the certificates (PEM) that sign those of the nodes.'),
   S3_ENDPOINT: z
     .url({ protocol: /^https?$/ })
     .optional()
@@ -110,10 +135,33 @@ export function parseSettings(environment: Readonly<Record<string, string | unde
   if (parsed.S3_ENDPOINT && !(parsed.S3_ACCESS_KEY && parsed.S3_SECRET_KEY)) {
     throw new ConfigError('These settings are wrong:\n  S3_ACCESS_KEY, S3_SECRET_KEY: needed with S3_ENDPOINT');
   }
+  const cluster = clusterTrouble(parsed);
+  if (cluster !== undefined) throw new ConfigError(`These settings are wrong:\n  ${cluster}`);
   if (parsed.SIGN_IN_WAYS === 'none' && oidc.providers.length === 0) {
     throw new ConfigError('These settings are wrong:\n  SIGN_IN_WAYS: none needs OIDC_PROVIDERS, or nobody could sign in');
   }
   return { ...parsed, oidc: oidc.providers };
+}
+
+/** What keeps the settings of a cluster from working together. */
+function clusterTrouble(parsed: z.output<typeof settings>): string | undefined {
+  const tls = [parsed.PEER_TLS_CERT, parsed.PEER_TLS_KEY, parsed.PEER_TLS_CA];
+  if (tls.some((file) => file !== undefined) && tls.includes(undefined))
+    return 'PEER_TLS_CERT, PEER_TLS_KEY, PEER_TLS_CA: needed together, or none of them';
+  if (parsed.REDIS_URL === undefined) return undefined;
+  if (parsed.DATABASE_URL === undefined)
+    return 'REDIS_URL: needs DATABASE_URL, because the embedded database belongs to one process. Name a PostgreSQL server, or leave REDIS_URL out';
+  if (parsed.CLUSTER_SECRET === undefined) return 'CLUSTER_SECRET: needed with REDIS_URL';
+  if (parsed.PEER_ADDRESS === undefined) return 'PEER_ADDRESS: needed with REDIS_URL';
+  return undefined;
+}
+
+/** Parts of `host:port`; an IPv6 address comes without its brackets. Undefined when it is not one, or the port is 0. */
+export function peerEndpoint(text: string): { readonly host: string; readonly port: number } | undefined {
+  const [, v6, name, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([a-zA-Z0-9._-]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = v6 ?? name;
+  const number = Number(digits);
+  return host === undefined || number < 1 || number > 65_535 ? undefined : { host, port: number };
 }
 
 function wrong(issues: readonly Issue[]): ConfigError {

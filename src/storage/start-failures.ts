@@ -144,6 +144,34 @@ export function storeWords(settings: Pick<Settings, 'S3_ENDPOINT' | 'S3_BUCKET'>
   };
 }
 
+/** By the first word of what Redis answers. */
+const REDIS_REFUSED: Readonly<Record<string, string>> = {
+  WRONGPASS: 'refuses the user or the password. Correct them',
+  NOAUTH: 'asks for a password. Add it',
+  NOPERM: 'does not let this user do what Easel needs. Grant it all commands on keys and channels that begin with easel:',
+  LOADING: 'still loads its data. Start Easel when it is ready',
+  MASTERDOWN: 'is a replica without its primary. Name the primary',
+  READONLY: 'is a replica. Name the primary',
+};
+
+/** Never shows the password that the address may contain. */
+export function redisWords(address: string): (error: unknown) => string | undefined {
+  const where = withoutSecret(address);
+  return (error) => {
+    if (!(error instanceof Error)) return undefined;
+    const { code } = detailsOf(error);
+    const way = code === undefined ? undefined : (UNREACHABLE[code] ?? certificateTrouble(code));
+    if (way !== undefined) return `REDIS_URL: Redis at ${where} cannot be reached: ${way} (${code}). Start it, or correct the address.`;
+    const word = error.message.split(' ')[0] ?? '';
+    const refusal = REDIS_REFUSED[word];
+    if (refusal !== undefined) return `REDIS_URL: Redis at ${where} ${refusal} (${firstLine(error)}).`;
+    if (/RESP type|Protocol error/.test(error.message)) return `REDIS_URL: what listens at ${where} is not Redis. Correct the address.`;
+    // Redis answers in capitals, and its client names its own errors.
+    if (!/^[A-Z]{3,} /.test(error.message) && !/^(Reply|MaxRetries|Abort)/.test(error.name)) return undefined;
+    return `REDIS_URL: Redis at ${where} cannot be used (${firstLine(error)}). Correct the server, or name another one.`;
+  };
+}
+
 /** Node's names for what is wrong with TLS. */
 function certificateTrouble(code: string): string | undefined {
   return /CERT|^ERR_(TLS|SSL)|^EPROTO$|UNABLE_TO_/.test(code) ? 'TLS fails' : undefined;

@@ -52,6 +52,26 @@ describe('settings', () => {
     expect(() => parseSettings({ S3_ENDPOINT: 'https://s3.example.org', S3_ACCESS_KEY: 'a' })).toThrow(/S3_SECRET_KEY/);
   });
 
+  it.each([
+    [{ DATABASE_URL: '' }, /REDIS_URL: needs DATABASE_URL/],
+    [{ CLUSTER_SECRET: '' }, /CLUSTER_SECRET: needed with REDIS_URL/],
+    [{ CLUSTER_SECRET: 'too short' }, /CLUSTER_SECRET: /],
+    [{ PEER_ADDRESS: '' }, /PEER_ADDRESS: needed with REDIS_URL/],
+    [{ PEER_ADDRESS: 'node-1' }, /PEER_ADDRESS: must be host:port/],
+    [{ PEER_ADDRESS: 'node-1:0' }, /PEER_ADDRESS: must be host:port/],
+    [{ PEER_TLS_CERT: 'cert.pem' }, /PEER_TLS_CERT, PEER_TLS_KEY, PEER_TLS_CA: needed together/],
+    [{ REDIS_URL: 'http://localhost' }, /REDIS_URL: /],
+  ])('of a cluster belong together: %j', (change, message) => {
+    const cluster = {
+      REDIS_URL: 'redis://127.0.0.1:6379/1',
+      DATABASE_URL: 'postgres://root@127.0.0.1/easel',
+      CLUSTER_SECRET: 'a'.repeat(32),
+      PEER_ADDRESS: '10.0.0.1:7000',
+    };
+    expect(parseSettings(cluster)).toMatchObject(cluster);
+    expect(() => parseSettings({ ...cluster, ...change })).toThrow(message);
+  });
+
   it('leave somebody a way to sign in', () => {
     expect(() => parseSettings({ SIGN_IN_WAYS: 'none' })).toThrow(/SIGN_IN_WAYS: none needs OIDC_PROVIDERS/);
     expect(() => parseSettings({ SIGN_IN_WAYS: 'passwords' })).toThrow(/SIGN_IN_WAYS/);

@@ -1,6 +1,7 @@
 /** A world of one seed in which clients edit documents while faults are injected. */
 import * as Y from 'yjs';
 import type { DocumentUpkeep } from '../../actors/documents/changes.ts';
+import { localPlacement } from '../../actors/runtime/placement.ts';
 import type { Placement } from '../../actors/runtime/ports.ts';
 import { ActorRuntime } from '../../actors/runtime/runtime.ts';
 import { type ArtifactId, newId } from '../../protocol/core/ids.ts';
@@ -139,10 +140,9 @@ export class DocumentWorld {
 
   #node(node: number): ActorRuntime {
     const placement: Placement = {
-      locate: () => (this.#owner === node ? { here: true } : { here: false, address: String(this.#owner) }),
+      ...localPlacement(),
+      locate: () => (this.#owner === node ? { here: true } : { here: false, address: String(this.#owner), incarnation: '' }),
       claim: () => this.#owner === node,
-      release: () => undefined,
-      holds: () => true,
       onLost: (listener) => {
         this.#lost[node] = () => listener(this.id);
       },

@@ -3,6 +3,7 @@
 import { COLD_VALUE_BYTES } from '../../actors/json/changes.ts';
 import { applyOperation } from '../../actors/json/json-operation.ts';
 import type { ArtifactActor } from '../../actors/runtime/artifact-actor.ts';
+import { localPlacement } from '../../actors/runtime/placement.ts';
 import type { Log, Placement, RuntimeMeter } from '../../actors/runtime/ports.ts';
 import { ActorRuntime } from '../../actors/runtime/runtime.ts';
 import { Failure } from '../../protocol/core/errors.ts';
@@ -54,10 +55,9 @@ class Ownership {
 
   placementOf(node: number): Placement {
     return {
-      locate: (id) => (this.ownerOf(id) === node ? { here: true } : { here: false, address: String(this.ownerOf(id)) }),
+      ...localPlacement(),
+      locate: (id) => (this.ownerOf(id) === node ? { here: true } : { here: false, address: String(this.ownerOf(id)), incarnation: '' }),
       claim: (id) => this.ownerOf(id) === node,
-      release: () => undefined,
-      holds: () => true,
       onLost: (listener) => {
         this.#listeners[node] = listener;
       },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { databaseWords, dataDirWords, inWords, SettingUnusable, storeWords } from '../../src/storage/start-failures.ts';
+import { databaseWords, dataDirWords, inWords, redisWords, SettingUnusable, storeWords } from '../../src/storage/start-failures.ts';
 
 function failure(code: string, fields: object = {}): Error {
   return Object.assign(new Error(`${code}: as the system says it`), { code }, fields);
@@ -50,6 +50,25 @@ describe('failures of the database and the object store', () => {
   ])('a store that answers %s', (code, expected) => {
     const words = storeWords({ S3_ENDPOINT: 'https://store:9000', S3_BUCKET: 'easel' });
     expect(words(failure(code))).toMatch(expected);
+  });
+});
+
+describe('failures of Redis name REDIS_URL and never its password', () => {
+  const words = redisWords('redis://easel:secret@cache:6379/2');
+  test.each([
+    [failure('ECONNREFUSED'), 'REDIS_URL: Redis at cache:6379/2 cannot be reached: nothing listens there (ECONNREFUSED).'],
+    [failure('DEPTH_ZERO_SELF_SIGNED_CERT'), 'cannot be reached: TLS fails'],
+    [new Error('WRONGPASS invalid username-password pair or user is disabled.'), 'refuses the user or the password'],
+    [new Error('LOADING Redis is loading the dataset in memory'), 'still loads its data'],
+    [new Error('ERR unknown command'), 'cannot be used (ERR unknown command)'],
+  ])('%s', (error, expected) => {
+    const sentence = words(error);
+    expect(sentence).toContain(expected);
+    expect(sentence).not.toContain('secret');
+  });
+
+  test('anything else is a bug', () => {
+    expect(words(new TypeError('x is not a function'))).toBeUndefined();
   });
 });
 
