@@ -22,6 +22,7 @@ export class RegistryModel implements Registry {
   #server = 1;
   #generation: string | undefined;
   #settlingUntilMs = 0;
+  #members = 0;
   readonly #nodes = new Map<string, Expiring<ClusterNode>>();
   readonly #claims = new Map<ArtifactId, string>();
   readonly #handovers = new Map<ArtifactId, Expiring<string>>();
@@ -53,9 +54,15 @@ export class RegistryModel implements Registry {
     this.#settle();
     if (replaces !== undefined) this.#nodes.delete(replaces);
     const wasAlive = this.#isAlive(node.incarnation);
+    if (!wasAlive || this.#nodes.get(node.incarnation)?.value.isDraining !== node.isDraining) this.#members += 1;
     this.#nodes.set(node.incarnation, { value: node, untilMs: this.#clock.monotonicMs() + this.#leaseMs });
-    for (const incarnation of [...this.#nodes.keys()]) if (!this.#isAlive(incarnation)) this.#nodes.delete(incarnation);
-    return { wasAlive, generation: this.#generation ?? '', nodes: [...this.#nodes.values()].map(({ value }) => value) };
+    for (const incarnation of [...this.#nodes.keys()]) {
+      if (this.#isAlive(incarnation)) continue;
+      this.#nodes.delete(incarnation);
+      this.#members += 1;
+    }
+    const nodes = [...this.#nodes.values()].map(({ value }) => value);
+    return { wasAlive, generation: this.#generation ?? '', members: this.#members, nodes };
   }
 
   async find(incarnation: string, wanted: readonly Wanted[]): Promise<readonly Found[]> {
@@ -84,6 +91,7 @@ export class RegistryModel implements Registry {
 
   async leave(incarnation: string): Promise<void> {
     this.#nodes.delete(incarnation);
+    this.#members += 1;
   }
 
   async sweep(): Promise<string> {
@@ -98,7 +106,7 @@ export class RegistryModel implements Registry {
     if (owner !== undefined && owner !== incarnation && this.#isAlive(owner))
       return { kind: 'held', node: this.#nodes.get(owner)?.value as ClusterNode };
     if (!isMine) {
-      if (!claims) return { kind: 'free' };
+      if (!claims) return { kind: 'free', members: this.#members };
       if (!this.#isAlive(incarnation)) return { kind: 'lapsed' };
       const leftMs = this.#settlingMs();
       if (leftMs > 0) return { kind: 'settling', leftMs };

@@ -104,7 +104,7 @@ function contract(newStage: () => Promise<Stage>): void {
 
   it('gives an artifact to one node at a time, and may be asked again', async () => {
     const { registry, id } = await settled();
-    expect(await registry.find('a', [{ artifactId: id, claims: false }])).toEqual([{ kind: 'free' }]);
+    expect(await registry.find('a', [{ artifactId: id, claims: false }])).toMatchObject([{ kind: 'free' }]);
     expect(await claim(registry, 'a', id)).toEqual(MINE);
     expect(await claim(registry, 'a', id)).toEqual(MINE);
     expect(await claim(registry, 'b', id)).toEqual({ kind: 'held', node: A });
@@ -136,6 +136,23 @@ function contract(newStage: () => Promise<Stage>): void {
     expect(found?.kind === 'mine' && (found.handover?.ageMs ?? 0)).toBeGreaterThanOrEqual(0);
     await registry.release('b', [{ artifactId: id, handover: undefined }]);
     expect(await claim(registry, 'b', id)).toEqual(MINE);
+  });
+
+  it('tells with a free artifact whether the nodes are still those of the last heartbeat', async () => {
+    const { registry, id } = await settled();
+    const free = async () => {
+      const [found] = await registry.find('a', [{ artifactId: id, claims: false }]);
+      return found?.kind === 'free' ? found.members : undefined;
+    };
+    const { members } = await registry.beat(A, undefined);
+    await registry.beat(B, undefined);
+    expect(await free()).toBe(members);
+    await registry.beat({ ...B, isDraining: true }, undefined);
+    const { members: draining } = await registry.beat(A, undefined);
+    expect(draining).not.toBe(members);
+    expect(await free()).toBe(draining);
+    await registry.leave('b');
+    expect(await free()).not.toBe(draining);
   });
 
   it('an incarnation that replaces another ends its claims at once', async () => {
@@ -187,7 +204,7 @@ function contract(newStage: () => Promise<Stage>): void {
         'b',
         others.slice(0, 2).map((artifactId) => ({ artifactId, claims: false })),
       ),
-    ).toEqual([{ kind: 'free' }, { kind: 'free' }]);
+    ).toMatchObject([{ kind: 'free' }, { kind: 'free' }]);
   });
 }
 

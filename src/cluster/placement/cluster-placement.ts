@@ -184,7 +184,9 @@ export class ClusterPlacement implements Placement {
       const chosen = this.#members.chosen(artifactId);
       const claims = !this.#isDraining && (isForced || chosen?.incarnation === term.incarnation);
       const found = await this.#find(term, artifactId, claims);
-      if (found.kind === 'lapsed') await this.#lease.renew();
+      // Who was chosen may have left, or drain: then this node has to choose again.
+      const isStale = found.kind === 'free' && found.members !== this.#lease.members;
+      if (found.kind === 'lapsed' || isStale) await this.#lease.renew();
       else if (found.kind === 'settling') await new Promise<void>((resolve) => clock.after(Math.max(1, found.leftMs), resolve));
       else {
         if (found.kind === 'mine') meter.claimed(clock.monotonicMs() - startedMs);

@@ -46,6 +46,7 @@ export class Lease {
   #renewedMs = Number.NEGATIVE_INFINITY;
   #heldUntilMs = Number.NEGATIVE_INFINITY;
   #generation = '';
+  #members = -1;
   /** The registry may have forgotten what this node holds. Until that is said again the lease is not prolonged. */
   #mustReclaim = false;
   #audit: Iterator<ArtifactId> | undefined;
@@ -65,6 +66,11 @@ export class Lease {
   /** Since the last renewal that succeeded was sent; infinite before the first. */
   get ageMs(): number {
     return this.#deps.clock.monotonicMs() - this.#renewedMs;
+  }
+
+  /** `Beat.members` of the last heartbeat. */
+  get members(): number {
+    return this.#members;
   }
 
   holds(): boolean {
@@ -127,7 +133,10 @@ export class Lease {
     const incarnation = this.#incarnation;
     const sentMs = clock.monotonicMs();
     try {
-      const { wasAlive, generation, nodes } = await registry.beat({ address, incarnation, isDraining: this.#isDraining }, this.#replaces);
+      const { wasAlive, generation, members, nodes } = await registry.beat(
+        { address, incarnation, isDraining: this.#isDraining },
+        this.#replaces,
+      );
       if (this.#isOver(incarnation)) return false;
       this.#replaces = undefined;
       if (this.#hasBegun && (!wasAlive || generation !== this.#generation)) this.#mustReclaim = true;
@@ -137,6 +146,7 @@ export class Lease {
       if (this.#isOver(incarnation)) return false;
       this.#mustReclaim = false;
       this.#renewed(sentMs);
+      this.#members = members;
       this.#events.nodes(nodes);
       return this.holds();
     } catch (err) {

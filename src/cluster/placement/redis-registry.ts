@@ -15,11 +15,11 @@ export function redisRegistry(connection: RedisConnection, { leaseMs = LEASE_MS 
     const run = (client as unknown as Record<string, Script>)[name] as Script;
     return run.bind(client);
   };
-  const beat = script('easelBeat', BEAT, 4);
-  const find = script('easelFind', FIND, 5);
+  const beat = script('easelBeat', BEAT, 5);
+  const find = script('easelFind', FIND, 6);
   const reclaim = script('easelReclaim', RECLAIM, 2);
   const release = script('easelRelease', RELEASE, 2);
-  const leave = script('easelLeave', LEAVE, 2);
+  const leave = script('easelLeave', LEAVE, 3);
   const sweep = script('easelSweep', SWEEP, 3);
   // Only a connection whose server is known may be used: the scripts compare it with the server that has kept the claims so far.
   const server = () => {
@@ -29,15 +29,16 @@ export function redisRegistry(connection: RedisConnection, { leaseMs = LEASE_MS 
   return {
     async beat(node, replaces) {
       const lease = [server(), leaseMs, node.incarnation, node.isDraining ? `${node.address} draining` : node.address, replaces ?? ''];
-      const answer = await beat('generation', 'settling', 'nodes', 'node:', ...lease);
-      const [was, generation, ...nodes] = answer as [number, string, ...string[]];
-      return { wasAlive: was === 1, generation, nodes: pairs(nodes).map(([incarnation, value]) => nodeOf(incarnation, value)) };
+      const answer = await beat('generation', 'settling', 'nodes', 'node:', 'members', ...lease);
+      const [was, generation, members, ...flat] = answer as [number, string, number, ...string[]];
+      const nodes = pairs(flat).map(([name, value]) => nodeOf(name, value));
+      return { wasAlive: was === 1, generation, members, nodes };
     },
     async find(incarnation, wanted) {
       const asked = wanted.flatMap(({ artifactId, claims }) => [claims ? '1' : '0', artifactId]);
-      const keys = ['generation', 'settling', 'node:', 'claims', 'handover:'];
+      const keys = ['generation', 'settling', 'node:', 'claims', 'handover:', 'members'];
       const answers = await find(...keys, server(), leaseMs, incarnation, ...asked);
-      return (answers as [string, string?, (string | number)?][]).map(foundOf);
+      return (answers as [string, (string | number)?, (string | number)?][]).map(foundOf);
     },
     async reclaim(incarnation, artifactIds) {
       return (await reclaim('node:', 'claims', incarnation, ...artifactIds)) as ArtifactId[];
@@ -47,7 +48,7 @@ export function redisRegistry(connection: RedisConnection, { leaseMs = LEASE_MS 
       await release('claims', 'handover:', incarnation, HANDOVER_MS, ...given);
     },
     async leave(incarnation) {
-      await leave('nodes', 'node:', incarnation);
+      await leave('nodes', 'node:', 'members', incarnation);
     },
     async sweep(cursor) {
       return String(await sweep('settling', 'node:', 'claims', cursor, BATCH_MAX));
@@ -55,15 +56,16 @@ export function redisRegistry(connection: RedisConnection, { leaseMs = LEASE_MS 
   };
 }
 
-function foundOf([kind, first, second]: readonly [string, string?, (string | number)?]): Found {
+function foundOf([kind, first, second]: readonly [string, (string | number)?, (string | number)?]): Found {
   switch (kind) {
     case 'mine':
-      return { kind, handover: first === undefined ? undefined : { text: first, ageMs: HANDOVER_MS - Number(second) } };
+      return { kind, handover: first === undefined ? undefined : { text: String(first), ageMs: HANDOVER_MS - Number(second) } };
     case 'held':
-      return { kind, node: nodeOf(first ?? '', String(second)) };
+      return { kind, node: nodeOf(String(first), String(second)) };
     case 'settling':
       return { kind, leftMs: Number(first) };
     case 'free':
+      return { kind, members: Number(first) };
     case 'lapsed':
       return { kind };
     default:

@@ -14,6 +14,8 @@ export interface Beat {
   readonly generation: string;
   /** All live nodes, the caller included. */
   readonly nodes: readonly ClusterNode[];
+  /** Changes when a node joins, drains or leaves, and when it is noticed that one has died. */
+  readonly members: number;
 }
 
 export interface Wanted {
@@ -31,8 +33,8 @@ export interface Handover {
 export type Found =
   | { readonly kind: 'mine'; readonly handover: Handover | undefined }
   | { readonly kind: 'held'; readonly node: ClusterNode }
-  /** Nobody holds it; only where it was not to be claimed. */
-  | { readonly kind: 'free' }
+  /** Nobody holds it; only where it was not to be claimed. Whom to choose is up to date where `members` is that of the last heartbeat. */
+  | { readonly kind: 'free'; readonly members: number }
   /**
    * The registry may have forgotten who holds it. Until every node has had the time to say again what it holds, or to notice that its lease
    * is over, nobody gets it.

@@ -4,6 +4,7 @@
  * `generation`  which server keeps the claims, and since when
  * `settling`    exists for one lease time after a new generation
  * `nodes`       set of incarnations
+ * `members`     counts who has joined, drained, left or died
  * `node:{incarnation}`  a node's lease: expires by itself; value: "address" or "address draining"
  * `claims`      hash of artifact id to incarnation; a claim of a node without a lease counts for nothing
  * `handover:{artifact id}`  what the last owner handed over; expires by itself
@@ -20,7 +21,7 @@ if not generation or string.sub(generation, 1, #ARGV[1]) ~= ARGV[1] then
 end
 `;
 
-/** KEYS: generation, settling, nodes, node:. ARGV: server, lease time, incarnation, its value, the incarnation that it replaces or ''. */
+/** KEYS: generation, settling, nodes, node:, members. ARGV: server, lease time, incarnation, its value, the incarnation that it replaces or ''. */
 export const BEAT = `${GENERATION}
 if ARGV[5] ~= '' then
   redis.call('DEL', KEYS[4] .. ARGV[5])
@@ -28,7 +29,8 @@ if ARGV[5] ~= '' then
 end
 local was = redis.call('SET', KEYS[4] .. ARGV[3], ARGV[4], 'PX', ARGV[2], 'GET')
 redis.call('SADD', KEYS[3], ARGV[3])
-local answer = { was and 1 or 0, generation }
+if was ~= ARGV[4] then redis.call('INCR', KEYS[5]) end
+local answer = { was and 1 or 0, generation, 0 }
 for _, incarnation in ipairs(redis.call('SMEMBERS', KEYS[3])) do
   local node = redis.call('GET', KEYS[4] .. incarnation)
   if node then
@@ -36,12 +38,14 @@ for _, incarnation in ipairs(redis.call('SMEMBERS', KEYS[3])) do
     answer[#answer + 1] = node
   else
     redis.call('SREM', KEYS[3], incarnation)
+    redis.call('INCR', KEYS[5])
   end
 end
+answer[3] = tonumber(redis.call('GET', KEYS[5]) or 0)
 return answer
 `;
 
-/** KEYS: generation, settling, node:, claims, handover:. ARGV: server, lease time, incarnation, then '1' to claim or '0' to look, and the id. */
+/** KEYS: generation, settling, node:, claims, handover:, members. ARGV: server, lease time, incarnation, then '1' to claim or '0' to look, and the id. */
 export const FIND = `${GENERATION}
 local settlingMs = redis.call('PTTL', KEYS[2])
 local isAlive = redis.call('EXISTS', KEYS[3] .. ARGV[3]) == 1
@@ -55,7 +59,7 @@ for at = 4, #ARGV, 2 do
     answer = { 'held', owner, node }
   elseif not (owner == ARGV[3] and isAlive) then
     if ARGV[at] == '0' then
-      answer = { 'free' }
+      answer = { 'free', tonumber(redis.call('GET', KEYS[6]) or 0) }
     elseif not isAlive then
       answer = { 'lapsed' }
     elseif settlingMs > 0 then
@@ -99,10 +103,11 @@ for at = 3, #ARGV, 2 do
 end
 `;
 
-/** KEYS: nodes, node:. ARGV: incarnation. */
+/** KEYS: nodes, node:, members. ARGV: incarnation. */
 export const LEAVE = `
 redis.call('DEL', KEYS[2] .. ARGV[1])
 redis.call('SREM', KEYS[1], ARGV[1])
+redis.call('INCR', KEYS[3])
 `;
 
 /** KEYS: settling, node:, claims. ARGV: cursor, how many. While nodes say again what they hold, nobody counts as gone: the answer is ''. */
