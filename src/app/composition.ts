@@ -225,7 +225,9 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     clock,
     metrics,
     log,
+    ...(cluster !== undefined && { peers: cluster.peers }),
   });
+  cluster?.peers.serve((stream, head) => edge.takeCarried(stream, head));
   for (const { start } of parts) start?.();
   dependencies.start((name) => edge.dependencyDown(name));
   const sweeps = sweepsOf(parts);

@@ -5,6 +5,7 @@ import type { ActorRuntime } from '../../actors/runtime/runtime.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Settings } from '../platform/config.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import { openPeers, type PeerNetwork } from './peers/peer-network.ts';
 import { ClusterPlacement } from './placement/cluster-placement.ts';
 import { redisRegistry } from './placement/redis-registry.ts';
 import { PlacementUpkeep } from './placement/upkeep.ts';
@@ -18,6 +19,7 @@ export type ClusterSettings = Settings & Required<Pick<Settings, 'REDIS_URL' | '
 
 export interface Cluster {
   readonly placement: ClusterPlacement;
+  readonly peers: PeerNetwork;
   /** For the parts that share Redis. */
   readonly redis: RedisConnection;
   /** Rejects when Redis does not answer. */
@@ -42,9 +44,11 @@ export async function openCluster(settings: ClusterSettings, metrics: Metrics, l
   });
   watch(metrics, placement);
   await warnOfEviction(redis, log);
+  const peers = await openPeers(settings, placement, metrics, log);
   let upkeep: PlacementUpkeep | undefined;
   return {
     placement,
+    peers,
     redis,
     probe: () => redis.client.ping(),
     async start(runtime) {
@@ -54,6 +58,7 @@ export async function openCluster(settings: ClusterSettings, metrics: Metrics, l
     async stop() {
       upkeep?.stop();
       await placement.stop();
+      peers.close();
       redis.close();
     },
   };

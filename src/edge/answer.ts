@@ -23,6 +23,8 @@ export interface Answer {
   /** The connection becomes a WebSocket, and nothing else of the answer is written. */
   readonly upgrade?: Upgrade;
   readonly etag: string | undefined;
+  /** The connection closes after it. */
+  readonly closes?: boolean;
   /** Further headers, each as `\r\nName: value`, already escaped. */
   readonly lines: string;
 }

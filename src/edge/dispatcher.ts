@@ -4,6 +4,7 @@ import type { ArtifactHead } from '../../actors/access/access.ts';
 import type { Clock, Log } from '../../actors/runtime/ports.ts';
 import type { ActorRuntime } from '../../actors/runtime/runtime.ts';
 import { Failure } from '../../protocol/core/errors.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 import type { operations } from '../../protocol/core/operations.ts';
 import type { batches } from '../../protocol/data/batch.ts';
 import { type EndpointId, endpoints } from '../../protocol/table.ts';
@@ -18,7 +19,7 @@ import { Admission, type AdmissionDeps, type Authenticator, type Heads, mayChang
 import type { Answer } from './answer.ts';
 import { withRoom } from './answer-room.ts';
 import { AnswersInFlight } from './answers-in-flight.ts';
-import { artifactIdOf } from './artifact-path.ts';
+import { artifactIdOf, isArtifactId } from './artifact-path.ts';
 import { type AtomicHandlers, batchHandlers } from './batch.ts';
 import { BodyIntake } from './body-intake.ts';
 import type { Handlers } from './call.ts';
@@ -29,9 +30,13 @@ import { corsLines, isPreflight, PREFLIGHT_ANSWER } from './cors.ts';
 import { dependencyFailure } from './dependency-failures.ts';
 import { ClientGone, Exchange, type UpgradeOffer } from './exchange.ts';
 import { type FailureExtras, failureAnswer } from './failures.ts';
+import { carriedRequest, carriedResponse } from './forwarding/carried-call.ts';
+import { Forwarder, type Peers } from './forwarding/forwarder.ts';
+import { decodeHead, type RequestHead } from './forwarding/heads.ts';
+import type { PeerStream } from './forwarding/peer-stream.ts';
 import { operationHandlers } from './handlers.ts';
 import { refusalOf } from './headers.ts';
-import { Hosts } from './hosts.ts';
+import { type HostKind, Hosts } from './hosts.ts';
 import { ReplayedFailure } from './idempotency.ts';
 import type { Limiters } from './limits.ts';
 import type { OpenAccess } from './open-access.ts';
@@ -79,6 +84,8 @@ export interface EdgeDeps {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: EdgeLog;
+  /** The other nodes; absent where there is no cluster. */
+  readonly peers?: Peers;
 }
 
 /** What is known of a request so far, for its meter, its log line and the headers of its failure. */
@@ -110,6 +117,8 @@ export class Dispatcher {
   readonly #pending: PendingCalls;
   readonly #contentMeter: RequestMeter;
   readonly #unroutedMeter: RequestMeter;
+  readonly #forwardedMeter: RequestMeter;
+  readonly #forwarder: Forwarder | undefined;
   readonly #logsEach: boolean;
   /** Requests whose streamed answer never ends by itself. */
   readonly #endless = new Set<Exchange>();
@@ -142,6 +151,8 @@ export class Dispatcher {
     this.sockets = new SocketDoor({ ...deps, admission: this.#admission, readiness: this.readiness, connections: this.connections });
     this.#contentMeter = metrics.requests('content');
     this.#unroutedMeter = metrics.requests('unrouted');
+    this.#forwardedMeter = metrics.requests('forwarded');
+    this.#forwarder = deps.peers === undefined ? undefined : new Forwarder(deps.peers);
     this.#logsEach = deps.log.isLevelEnabled('debug');
     metrics.watchRuntime(() => deps.runtime.stats());
     metrics.watch('easel_requests_open', 'Requests taken and not yet answered.', () => this.#open);
@@ -160,7 +171,24 @@ export class Dispatcher {
     const startedMs = clock.monotonicMs();
     loopTurns.serves(startedMs);
     const taken = { nowMs: clock.nowMs(), startedMs, trustProxy: config.TRUST_PROXY, upgrade, answers: this.answers };
-    const exchange = new Exchange(response, request, taken);
+    this.#begin(new Exchange(response, request, taken));
+  }
+
+  /** Takes a call that another node has forwarded. */
+  takeCarried(stream: PeerStream, payload: Buffer): void {
+    const { clock } = this.#deps;
+    const { head } = decodeHead<RequestHead>(payload);
+    const request = carriedRequest(head);
+    const response = carriedResponse(stream, head, contentLengthOf(head));
+    this.#open += 1;
+    const startedMs = clock.monotonicMs();
+    loopTurns.serves(startedMs);
+    // The node that took it has decided the address.
+    const taken = { nowMs: clock.nowMs(), startedMs, trustProxy: false, upgrade: undefined, answers: this.answers, isCarried: true };
+    this.#begin(new Exchange(response, request, taken));
+  }
+
+  #begin(exchange: Exchange): void {
     const progress: Progress = {
       meter: this.#unroutedMeter,
       operation: undefined,
@@ -238,6 +266,24 @@ export class Dispatcher {
     }
     const host = this.#hosts.classify(headers.host);
     if (host.kind === 'invalid') throw refusalOf('host');
+    if (this.#forwarder === undefined || exchange.isCarried) return this.#here(exchange, progress, host);
+    const artifactId = this.#actorOf(exchange);
+    const forwarded = artifactId && this.#forwarder.elsewhere(exchange, artifactId, () => this.#here(exchange, progress, host));
+    if (!forwarded) return this.#here(exchange, progress, host);
+    progress.meter = this.#forwardedMeter;
+    return forwarded;
+  }
+
+  /** The artifact whose live state the endpoint touches. */
+  #actorOf({ method, path }: Exchange): ArtifactId | undefined {
+    const found = this.#router.find(method, path);
+    if (found.kind !== 'routed') return undefined;
+    const { actorAt } = found.operation;
+    const id = actorAt === undefined ? undefined : found.values[actorAt];
+    return id !== undefined && isArtifactId(id) ? id : undefined;
+  }
+
+  #here(exchange: Exchange, progress: Progress, host: Exclude<HostKind, { readonly kind: 'invalid' }>): Answer | Promise<Answer> {
     exchange.isForApi = host.kind === 'api';
     if (host.kind === 'api') return exchange.path.startsWith(DATA_PREFIX) ? this.#data(exchange, progress) : this.#api(exchange, progress);
     progress.meter = this.#contentMeter;
@@ -375,7 +421,7 @@ export class Dispatcher {
     const answer = withRoom(this.answers, exchange, progress.operation, made);
     // A large answer that is closed after would be copied whole.
     const closesIdle = exchange.waiting === undefined && !answer.stream?.endless && this.connections.closesIdle(exchange);
-    const closeAfter = progress.closeAfter || closesIdle || this.readiness.state === 'draining';
+    const closeAfter = progress.closeAfter || answer.closes === true || closesIdle || this.readiness.state === 'draining';
     // Only the status is kept until the reader has taken the answer, not its text.
     const { status } = answer;
     let isOver = false;
@@ -414,6 +460,11 @@ export class Dispatcher {
     if (this.#open > 0) return;
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
+}
+
+function contentLengthOf({ headers }: RequestHead): number {
+  for (let at = 0; at < headers.length; at += 2) if (headers[at] === 'content-length') return Number(headers[at + 1]);
+  return 0;
 }
 
 /** The answer itself, or a promise of it where its body has to be prepared. */

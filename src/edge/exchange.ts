@@ -40,6 +40,8 @@ interface Taken {
   readonly upgrade: UpgradeOffer | undefined;
   /** Undefined while the process starts. */
   readonly answers: AnswersInFlight | undefined;
+  /** Another node of the cluster has taken it from the caller. */
+  readonly isCarried?: boolean;
 }
 
 const statusLines = new Map(Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]));
@@ -55,6 +57,8 @@ export class Exchange {
   /** Unix ms and monotonic ms at which it was taken. */
   readonly nowMs: number;
   readonly startedMs: number;
+  /** Another node of the cluster has taken it from the caller, and it goes no further. */
+  readonly isCarried: boolean;
   /** Header lines that the answer to this request carries whatever it is: rate limit, CORS, replay. */
   rateLines = '';
   corsLines = '';
@@ -88,6 +92,8 @@ export class Exchange {
   #onAborted: (() => void) | undefined;
   #sink: ResponseSink | undefined;
   #bodyPaused = false;
+  /** What has arrived of its body before whoever reads it. */
+  #kept: { readonly chunks: readonly Buffer[]; readonly isComplete: boolean } | undefined;
 
   constructor(response: HttpResponse, request: HttpRequest, taken: Taken) {
     this.#response = response;
@@ -96,6 +102,7 @@ export class Exchange {
     this.#answers = taken.answers;
     this.nowMs = taken.nowMs;
     this.startedMs = taken.startedMs;
+    this.isCarried = taken.isCarried === true;
     this.method = request.getCaseSensitiveMethod();
     this.path = request.getUrl();
     this.query = request.getQuery() ?? '';
@@ -157,6 +164,28 @@ export class Exchange {
     this.detach();
     this.#onAborted = onAborted;
     this.#response.onData(onChunk);
+    const kept = this.#kept;
+    if (kept === undefined) return;
+    this.#kept = undefined;
+    // In a later step, as with uWebSockets: the reader has finished saying that it reads.
+    queueMicrotask(() => {
+      kept.chunks.forEach(({ buffer, byteOffset, length }, at) => {
+        const chunk = buffer.slice(byteOffset, byteOffset + length) as ArrayBuffer;
+        onChunk(chunk, kept.isComplete && at === kept.chunks.length - 1);
+      });
+    });
+  }
+
+  /** Gives what has been received back, to be delivered to the next reader before the rest. */
+  keepBody(chunks: readonly Buffer[], isComplete: boolean): void {
+    if (chunks.length > 0) this.#kept = { chunks, isComplete };
+  }
+
+  /** Tells when the client leaves, at once where it has left; until the answer is sent or somebody else is told. */
+  onAbort(run: () => void): void {
+    this.detach();
+    this.#onAborted = run;
+    if (this.#aborted) run();
   }
 
   /** Stops reading, so that TCP flow control stops the sender. Bytes that were already read are still delivered. */

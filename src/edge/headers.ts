@@ -61,6 +61,18 @@ export class RequestHeaders {
     return '';
   }
 
+  /** Name, value, name, value …: all of them but `x-request-id`. */
+  all(): string[] {
+    const list: string[] = [];
+    if (this.host !== '') list.push('host', this.host);
+    if (this.authorization !== '') list.push('authorization', this.authorization);
+    if (this.cookie !== '') list.push('cookie', this.cookie);
+    if (this.contentLength > 0) list.push('content-length', String(this.contentLength));
+    const others = this.#others;
+    for (let at = 0; at < others.length; at += 2) if (others[at] !== 'x-request-id') list.push(others[at] ?? '', others[at + 1] ?? '');
+    return list;
+  }
+
   /** The same, or undefined where it is absent or empty. */
   optional(name: string): string | undefined {
     return this.get(name) || undefined;

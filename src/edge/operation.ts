@@ -9,7 +9,7 @@ import { listsMaxOf, valuesMaxOf } from './body-bounds.ts';
 import type { Call, Handlers, Reply } from './call.ts';
 import { bodyReader, Missing, type ParamsReader, paramsReader, type QueryReader, queryReader } from './input.ts';
 import type { JsonBounds } from './json-reader.ts';
-import { Router } from './router.ts';
+import { parameterNames, Router } from './router.ts';
 
 export interface Operation {
   readonly id: EndpointId;
@@ -27,6 +27,8 @@ export interface Operation {
   readonly isConditionalGet: boolean;
   /** The limit that the edge spends before it runs the handler. */
   readonly rate: EdgeLimit | undefined;
+  /** Which of its path's parameters names the artifact whose live state it touches. */
+  readonly actorAt: number | undefined;
 }
 
 export const DATA_PREFIX = '/v1/data/';
@@ -52,6 +54,7 @@ export function routeTable(handlers: Handlers, metrics: Metrics): Router<Operati
       isData: endpoint.path.startsWith(DATA_PREFIX),
       isConditionalGet: endpoint.method === 'GET' && endpoint.conditional === true,
       rate: rate?.spentBy === 'edge' ? rate : undefined,
+      actorAt: endpoint.actor === undefined ? undefined : parameterNames(endpoint.path).indexOf(endpoint.actor),
     });
   }
   return router;

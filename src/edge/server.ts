@@ -9,6 +9,7 @@ import { loadAddon } from './addon.ts';
 import { Dispatcher, type EdgeDeps } from './dispatcher.ts';
 import { Exchange } from './exchange.ts';
 import { failureAnswer } from './failures.ts';
+import type { PeerStream } from './forwarding/peer-stream.ts';
 import { UpgradeCork } from './upgrade-cork.ts';
 
 export interface Edge {
@@ -19,6 +20,8 @@ export interface Edge {
   idle(): Promise<void>;
   /** Called again and again while a dependency is down. */
   dependencyDown(name: DependencyName): void;
+  /** A call that another node has forwarded: its stream, and the head that it begins with. */
+  takeCarried(stream: PeerStream, head: Buffer): void;
   /** Closes every connection. */
   close(): void;
 }
@@ -92,6 +95,7 @@ export async function bindPort({ HOST, PORT, TRUST_PROXY }: Settings, clock: Clo
           await Promise.all([dispatcher.idle(), dispatcher.sockets.idle()]);
         },
         dependencyDown: (name) => dispatcher.dependencyDown(name),
+        takeCarried: (stream, head) => dispatcher.takeCarried(stream, head),
         close() {
           dispatcher.readiness.state = 'draining';
           dispatcher.sockets.stop();

@@ -172,6 +172,20 @@ export function redisWords(address: string): (error: unknown) => string | undefi
   };
 }
 
+/** Of the port for the other nodes, and of the certificates that it shows. */
+export function peerWords(address: string): (error: unknown) => string | undefined {
+  return (error) => {
+    const { code, path } = detailsOf(error);
+    if (path !== undefined) return `PEER_TLS_CERT, PEER_TLS_KEY, PEER_TLS_CA: ${path} cannot be read (${code}).`;
+    if (code === 'EADDRINUSE') return `PEER_ADDRESS: another process listens on ${address}. Stop it, or choose another port.`;
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `PEER_ADDRESS: ${address} is not an address of this machine.`;
+    if (code === 'EACCES') return `PEER_ADDRESS: this user may not listen on ${address}. Choose a port above 1023.`;
+    return code !== undefined && certificateTrouble(code) !== undefined
+      ? `PEER_TLS_CERT, PEER_TLS_KEY, PEER_TLS_CA: TLS fails (${code}).`
+      : undefined;
+  };
+}
+
 /** Node's names for what is wrong with TLS. */
 function certificateTrouble(code: string): string | undefined {
   return /CERT|^ERR_(TLS|SSL)|^EPROTO$|UNABLE_TO_/.test(code) ? 'TLS fails' : undefined;

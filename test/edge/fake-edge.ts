@@ -11,6 +11,7 @@ import { type EndpointId, endpoints } from '../../protocol/table.ts';
 import type { Reply } from '../../src/edge/call.ts';
 import type { ContentDoor } from '../../src/edge/content-door.ts';
 import type { EdgeDeps, ServiceHandlers } from '../../src/edge/dispatcher.ts';
+import type { Peers } from '../../src/edge/forwarding/forwarder.ts';
 import type { Spent } from '../../src/edge/limits.ts';
 import { MemoryLimiter } from '../../src/edge/memory-limiter.ts';
 import { NO_CALLER } from '../../src/edge/page-caller.ts';
@@ -97,6 +98,8 @@ interface FakeOptions {
   readonly settings?: Readonly<Record<string, string>>;
   readonly sockets?: Sockets;
   readonly caps?: Partial<ConnectionCaps>;
+  /** The other nodes. */
+  readonly peers?: Peers;
   /** Lookups of the edge are asynchronous, as if they missed the cache. */
   readonly lookUp?: () => Promise<void>;
 }
@@ -167,6 +170,7 @@ export async function startFakeEdge(options: FakeOptions = {}): Promise<FakeEdge
     sockets: options.sockets ?? {},
     caps: { ...connectionCaps(20_000, LIMITS), ...options.caps },
     streams: () => 0,
+    ...(options.peers !== undefined && { peers: options.peers }),
     sql: options.sql ?? unusedSql,
     clock,
     metrics,
