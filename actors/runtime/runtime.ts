@@ -177,6 +177,11 @@ export class ActorRuntime {
     this.#listeners.push(listener);
   }
 
+  /** Artifacts whose actors are in memory or about to be. */
+  resident(): ArtifactId[] {
+    return [...this.#resident.keys(), ...this.#arriving.keys()];
+  }
+
   stats(): RuntimeStats {
     return {
       actors: this.#resident.size,

@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { localPlacement } from '../../actors/runtime/placement.ts';
-import type { Clock } from '../../actors/runtime/ports.ts';
+import type { Clock, Placement } from '../../actors/runtime/ports.ts';
 import { ActorRuntime } from '../../actors/runtime/runtime.ts';
-import type { ArtifactId } from '../../protocol/core/ids.ts';
 import { LIMITS } from '../../protocol/core/limits.ts';
 import { DEPENDENCIES } from '../../protocol/core/operations.ts';
+import type { ClusterBus } from '../cluster/bus/cluster-bus.ts';
 import { PageSdk } from '../content/page-sdk.ts';
 import { actorLimiter } from '../edge/limits.ts';
 import { MemoryLimiter } from '../edge/memory-limiter.ts';
@@ -17,7 +17,7 @@ import type { ServiceDeps } from '../features/deps.ts';
 import type { Module } from '../features/module.ts';
 import { createAccount } from '../features/people/accounts/handlers.ts';
 import { type AppFiles, readAppFiles } from '../features/people/web-app/files.ts';
-import { LocalBus } from '../platform/bus.ts';
+import { type Bus, LocalBus } from '../platform/bus.ts';
 import { systemClock } from '../platform/clock.ts';
 import { type Config, deriveConfig, type Settings } from '../platform/config.ts';
 import { DependencyWatch } from '../platform/dependency-watch.ts';
@@ -40,6 +40,7 @@ import { Spool } from '../storage/spool.ts';
 import type { Sql } from '../storage/sql.ts';
 import { dataDirWords, inWords, storeWords } from '../storage/start-failures.ts';
 import { timedObjects } from '../storage/timed-objects.ts';
+import { actorsOnBus } from './actors-on-bus.ts';
 import { allModules, atomicHandlersOf, handlersOf, socketsOf, sweepsOf } from './modules.ts';
 import { type SweepReport, startSweeps } from './sweeps.ts';
 
@@ -76,6 +77,7 @@ export async function startEasel(settings: Settings, overrides: Overrides = {}):
   // Checked first: a first start that cannot listen would create the administrator but never show its token.
   const bound = await bindPort(settings, clock);
   let database: Database | undefined;
+  let joined: ClusterBus | undefined;
   try {
     const folder = resolve(settings.DATA_DIR);
     await inWords(checkDataDir(folder, files.dataDirProbeFile), dataDirWords(folder));
@@ -91,7 +93,11 @@ export async function startEasel(settings: Settings, overrides: Overrides = {}):
     const documentThread = new DocumentThread(files.documentWorkerFile, clock);
     const caps = connectionCaps(overrides.descriptors ?? descriptorLimit(), LIMITS, database.embedded);
     sayCaps(caps, log);
+    const placement = localPlacement();
+    joined = await joinBus(settings, placement, log);
     return await compose(settings, {
+      placement,
+      joined,
       caps,
       clock,
       log,
@@ -107,6 +113,7 @@ export async function startEasel(settings: Settings, overrides: Overrides = {}):
     });
   } catch (error) {
     bound.close();
+    await joined?.stop();
     await database?.close();
     throw error;
   }
@@ -133,12 +140,16 @@ interface Foundation {
   readonly openapi: string;
   readonly documentThread: DocumentThread;
   readonly bound: BoundPort;
+  readonly placement: Placement;
+  /** Undefined where there is one node. */
+  readonly joined: ClusterBus | undefined;
 }
 
 async function compose(settings: Settings, foundation: Foundation): Promise<Easel> {
   const { caps, clock, log, database, sealer, objects, spool, pageSdk, appFiles, openapi, documentThread, bound } = foundation;
+  const { placement, joined } = foundation;
   const { sql } = database;
-  const bus = new LocalBus(log);
+  const bus: Bus = joined ?? new LocalBus(log);
   const metrics = new Metrics();
   const config: Config = deriveConfig(settings, bound.port);
   const limiters = { shared: new SharedLimiter({ sql, clock }), memory: new MemoryLimiter(clock) };
@@ -150,14 +161,13 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     upkeep: compactor,
     store: mergingLogs(postgresArtifactStore(sql), documentThread),
     journal: postgresJournal(database.journalSql),
-    placement: localPlacement(),
+    placement,
     meter: metrics,
     log,
     idleMs: settings.ACTOR_IDLE_S * 1000,
     memoryBytesMax: settings.ACTOR_MEMORY_MB * 1024 * 1024,
   });
-  const discard = ({ artifactId }: { readonly artifactId: ArtifactId }) => runtime.discard(artifactId);
-  bus.listen('actors', { 'artifact.gone': discard, 'artifact.replaced': discard });
+  actorsOnBus(bus, runtime, sql);
   const { documentThread: thread } = foundation;
   const { list, tokens, heads, content, access, receipts, subjects, streams, mail } = allModules({
     ...deps,
@@ -190,6 +200,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     const read = () => (dependencies.health(name).state === 'up' ? 1 : 0);
     metrics.watch(`easel_${name}_up`, `1 while the dependency answers its probes: ${name}.`, read);
   }
+  joined?.start();
   // Must be the last step that can fail, so that a created token is always shown.
   const adminToken = await createAdministrator(sql, clock.nowMs());
   const edge = bound.serve({
@@ -204,6 +215,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     receipts,
     subjects,
     dependencies,
+    node: joined && { awake: () => joined.awake(), mayWrite: () => placement.holds() },
     openapi,
     access,
     runtime,
@@ -228,6 +240,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     await runtime.stop();
     await Promise.all([compactor.close(), documentThread.close()]);
     dependencies.stop();
+    await joined?.stop();
     await database.close();
   };
   return {
@@ -240,6 +253,14 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     sweep: () => sweeping.now(),
     close: () => inTime(drain(), settings.DRAIN_DEADLINE_S, log),
   };
+}
+
+/** The bus of a cluster, with its connections; undefined where there is one node. */
+async function joinBus(settings: Settings, placement: Placement, log: Logger): Promise<ClusterBus | undefined> {
+  const { REDIS_URL, CLUSTER_SECRET, PEER_ADDRESS } = settings;
+  if (REDIS_URL === undefined || CLUSTER_SECRET === undefined || PEER_ADDRESS === undefined) return undefined;
+  const { openClusterBus } = await import('../cluster/bus/open-bus.ts');
+  return openClusterBus({ REDIS_URL, CLUSTER_SECRET, PEER_ADDRESS }, placement, log);
 }
 
 /** Ready to be used. */

@@ -79,7 +79,19 @@ export interface EdgeDeps {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: EdgeLog;
+  /** Undefined where there is no cluster. */
+  readonly node?: NodeGate | undefined;
 }
+
+/** Asked before each request. */
+export interface NodeGate {
+  /** Called first: this process may have been paused since the last request. */
+  awake(): void;
+  /** False while this node has lost touch with the others: it changes nothing that they would have to hear of. */
+  mayWrite(): boolean;
+}
+
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** What is known of a request so far, for its meter, its log line and the headers of its failure. */
 interface Progress {
@@ -236,6 +248,7 @@ export class Dispatcher {
       progress.closeAfter = true;
       throw refusalOf(headers.malformed);
     }
+    if (this.#deps.node !== undefined) requireTouch(this.#deps.node, exchange.method);
     const host = this.#hosts.classify(headers.host);
     if (host.kind === 'invalid') throw refusalOf('host');
     exchange.isForApi = host.kind === 'api';
@@ -414,6 +427,12 @@ export class Dispatcher {
     if (this.#open > 0) return;
     for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
+}
+
+function requireTouch(node: NodeGate, method: string): void {
+  node.awake();
+  if (READING.has(method) || node.mayWrite()) return;
+  throw new Failure('UNAVAILABLE', { message: 'This node has lost touch with the others.', retryAfterS: 1 });
 }
 
 /** The answer itself, or a promise of it where its body has to be prepared. */
