@@ -11,8 +11,8 @@ import { disturbance, loadText, machine, publishReport, type Table } from '../re
 import { atMost, rounded, spreadOf, type Verdict, withSpread } from '../report/statistics.ts';
 import { newAccount } from '../servers/calls.ts';
 import { startEasel } from '../servers/easel-process.ts';
-import { createDatabase } from '../servers/fixture.ts';
-import { GENERATOR_CORE, pinned, SERVER_CORE, type Server } from '../servers/processes.ts';
+import { type BenchDatabase, createDatabase } from '../servers/fixture.ts';
+import { GENERATOR_CORE, moveTo, pinned, SERVER_CORE, type Server } from '../servers/processes.ts';
 import { ATTACKS, type AttackOrder } from './attacker.ts';
 
 /** The victim's artifacts; together they are called this often a second, each well below its limit. */
@@ -87,7 +87,7 @@ const METHOD = [
   `The victim calls ${ARTIFACTS} artifacts of its own, ${(ARTIFACTS * CALLS_PER_MINUTE_EACH) / 60} calls a second at a constant rate, every tenth a durable PUT, the others GETs of a key; a call's latency counts from the time at which it was due.`,
   'Each attack has a fresh server and a fresh database. The victim is measured without the attacker and then with him; the attacker is a process of its own with other addresses, at a lower priority, on the generator’s core.',
   `The ratio is that of the two p99, of which one below ${FLOOR_MS} ms counts as ${FLOOR_MS} ms: on less it would measure the machine's noise.`,
-  'The server is pinned to one core, the victim and the attacker share the other with the database.',
+  'The server is pinned to one core, the victim and the attacker share the other with the database, which is moved there if permitted. The victim has the highest priority there if permitted: what waits for that core is not the server.',
 ];
 
 async function attacked(attack: string, kind: 'embedded' | 'postgres', { quick, cpuProfile }: NeighboursOptions): Promise<Round[]> {
@@ -109,9 +109,9 @@ async function attacked(attack: string, kind: 'embedded' | 'postgres', { quick, 
     const rounds: Round[] = [];
     for (let round = 0; round < roundCount; round++) {
       const attacker = await AttackerProcess.start(folder, { attack, port: Number(new URL(server.origin).port), token });
-      const alone = await pace({ folder }, load);
+      const alone = await apart(database, () => pace({ folder }, load));
       attacker.go();
-      const under = await pace({ folder }, load);
+      const under = await apart(database, () => pace({ folder }, load));
       rounds.push({ alone, attacked: under, answered: await attacker.stop() });
     }
     return rounds;
@@ -119,6 +119,23 @@ async function attacked(attack: string, kind: 'embedded' | 'postgres', { quick, 
     await server?.stop();
     await database?.drop();
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Keeps the database's processes off the server's core while it runs, also those that begin meanwhile. */
+async function apart<T>(database: BenchDatabase | undefined, run: () => Promise<T>): Promise<T> {
+  if (database === undefined) return run();
+  const moved = new Set<number>();
+  const move = async () => {
+    const fresh = (await database.backends()).filter((pid) => !moved.has(pid));
+    if (fresh.length > 0 && moveTo(fresh, GENERATOR_CORE)) for (const pid of fresh) moved.add(pid);
+  };
+  await move();
+  const timer = setInterval(() => void move(), 250);
+  try {
+    return await run();
+  } finally {
+    clearInterval(timer);
   }
 }
 
@@ -149,6 +166,7 @@ async function victimLoad(server: Server, measuredS: number): Promise<PacedLoad>
     seed: 1,
     serverPid: server.pid,
     databasePids: [],
+    isFirst: true,
   };
 }
 

@@ -3,10 +3,9 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
 import { Failure } from '../../protocol/core/errors.ts';
-import { spareBuffers } from '../platform/spare-buffers.ts';
-import { canonicalAddress } from './address.ts';
+import { canonicalAddress, networkOf } from './address.ts';
 import type { Answer, Upgrade } from './answer.ts';
-import { type AnswersInFlight, LARGE_BYTES, type WaitingAnswer } from './answers-in-flight.ts';
+import type { AnswersInFlight, WaitingAnswer } from './answers-in-flight.ts';
 import { RequestHeaders } from './headers.ts';
 import type { Admittance } from './open-access.ts';
 import { NO_CALLER, type PageCaller } from './page-caller.ts';
@@ -15,6 +14,7 @@ import { requestId } from './request-id.ts';
 import { ResponseSink, type StreamEnd } from './response-sink.ts';
 import type { UpgradeCork } from './upgrade-cork.ts';
 import { utf8 } from './utf8.ts';
+import { sendWhole } from './whole-answer.ts';
 
 /** The client has closed the connection, so there is nobody to answer. */
 export class ClientGone extends Error {
@@ -271,52 +271,15 @@ export class Exchange {
     return true;
   }
 
-  /**
-   * Writes what the socket takes now, and the rest as it drains. `end` would copy the rest, and a client that sends requests without reading
-   * could make it copy one answer after the other; while the rest of an answer waits, uWebSockets takes no further request.
-   */
   #offer(payload: string | Uint8Array, onSent: () => void): void {
-    const response = this.#response;
-    // A large text is encoded once, not once for each part.
-    const body = typeof payload === 'string' && payload.length > LARGE_BYTES ? Buffer.from(payload) : utf8(payload);
-    const bytes = Buffer.byteLength(body);
-    const [, done] = response.tryEnd(body, bytes);
-    if (!done) {
-      this.#offerRest(typeof body === 'string' ? Buffer.from(body) : body, onSent);
-      return;
-    }
-    if (typeof body !== 'string') spareBuffers.give(body);
-    onSent();
-  }
-
-  #offerRest(body: Uint8Array, onSent: () => void): void {
-    const response = this.#response;
-    const bytes = body.byteLength;
-    let open = true;
-    const finish = () => {
-      if (open) onSent();
-      open = false;
-    };
-    this.#onAborted = finish;
-    this.detach();
-    const waiting = this.#wait(bytes);
-    if (waiting === undefined) {
-      response.close();
-      return;
-    }
-    const rest = new Rest(body, waiting.common === undefined);
-    const end = () => {
-      // Once only: the memory may belong to the next answer by then.
-      if (open) rest.end();
-      finish();
-    };
-    this.#onAborted = end;
-    waiting.waits(rest.from(response.getWriteOffset()).byteLength, rest.keptBytes);
-    response.onWritable((offset) => {
-      const [taken, ended] = response.tryEnd(rest.from(offset), bytes);
-      if (ended) end();
-      else waiting.left(rest.from(response.getWriteOffset()).byteLength, rest.keptBytes);
-      return taken;
+    sendWhole(this.#response, payload, {
+      lane: () => networkOf(this.address),
+      room: (bytes) => this.#wait(bytes),
+      detach: (onAborted) => {
+        this.#onAborted = onAborted;
+        this.detach();
+      },
+      onSent,
     });
   }
 
@@ -329,38 +292,5 @@ export class Exchange {
       if (!(error instanceof Failure)) throw error;
     }
     return this.waiting;
-  }
-}
-
-/** What is left of a body. Where nobody else needs the buffer, its memory is given back when half of it has left. */
-class Rest {
-  #kept: Uint8Array;
-  /** Bytes of the body before the kept ones. */
-  #gone = 0;
-  readonly #isOwn: boolean;
-
-  constructor(body: Uint8Array, isOwn: boolean) {
-    this.#kept = body;
-    this.#isOwn = isOwn;
-  }
-
-  get keptBytes(): number {
-    return this.#kept.byteLength;
-  }
-
-  from(offset: number): Uint8Array {
-    const left = this.#kept.subarray(offset - this.#gone);
-    if (!this.#isOwn || left.byteLength > this.#kept.byteLength / 2) return left;
-    const kept = spareBuffers.take(left.byteLength);
-    kept.set(left);
-    this.end();
-    this.#gone = offset;
-    this.#kept = kept;
-    return kept;
-  }
-
-  /** Nothing of it is read any more. */
-  end(): void {
-    if (this.#isOwn) spareBuffers.give(this.#kept);
   }
 }

@@ -5,6 +5,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createClient } from '../../src/clients/sdk/client.ts';
 import { temporaryDir } from '../support/database.ts';
+import { keepablePort } from '../support/ports.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { clientOf, type Publication, publishSite, type Site } from '../support/publishing.ts';
 import { describeWith, services } from '../support/services.ts';
@@ -13,8 +14,6 @@ import { launchBrowser, type Visit, visit } from './browser.ts';
 /** Folder for screenshots that a person can look at; none are saved if it is not set. */
 const { SCREENSHOT_DIR } = process.env;
 
-// Below the range of ephemeral ports, because the port must be free again after the server was killed.
-const PORT = 15_000 + (process.pid % 5000);
 /** Browsers wait longer after each failed reconnect. */
 const COMES_BACK = { timeout: 60_000 };
 const PHONE = { width: 390, height: 800 };
@@ -97,8 +96,10 @@ describeWith('chromiumPath')('the examples in which many write at once', () => {
   const folder = temporaryDir();
   let program: Program;
   let browser: Browser;
-  const start = () => startProgram({ DATA_DIR: folder.path, PORT: String(PORT), DEFAULT_TIER: 'pro' });
+  let port: number;
+  const start = () => startProgram({ DATA_DIR: folder.path, PORT: String(port), DEFAULT_TIER: 'pro' });
   beforeAll(async () => {
+    port = await keepablePort();
     [program, browser] = await Promise.all([start(), launchBrowser()]);
   });
   afterAll(async () => {
@@ -188,10 +189,11 @@ describeWith('chromiumPath')('the examples in which many write at once', () => {
     program = await start();
     const [one, two] = [ada, grace].map(({ page }) => page) as [Page, Page];
     for (const page of [one, two]) await saved(page).waitFor(COMES_BACK);
-    await expect.poll(() => linesOf(one), COMES_BACK).toEqual(await linesOf(two));
-    const text = (await linesOf(one)).join('\n');
     const letters = [...'before\n[ada writes as it dies][grace too][ada without a server][grace without a server]'].sort().join('');
-    expect([...text].sort().join('')).toBe(letters);
+    const lettersOf = async (page: Page) => [...(await linesOf(page)).join('\n')].sort().join('');
+    for (const page of [one, two]) await expect.poll(() => lettersOf(page), COMES_BACK).toBe(letters);
+    const text = (await linesOf(one)).join('\n');
+    expect((await linesOf(two)).join('\n')).toBe(text);
     for (const whole of ['[ada without a server]', '[grace without a server]']) expect(text).toContain(whole);
     const later = await openEditor(published, 'Later');
     expect((await linesOf(later.page)).join('\n')).toBe(text);

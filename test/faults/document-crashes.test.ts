@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Typists } from '../realtime/typists.ts';
 import { createServerDatabase, type DatabaseKind, databaseKinds, temporaryDir } from '../support/database.ts';
+import { keepablePort } from '../support/ports.ts';
 import { startProgram } from '../support/program.ts';
 import { Random } from '../support/random.ts';
 import { publishTargets } from '../support/writers.ts';
@@ -12,14 +13,11 @@ const PIECES_BEFORE_CRASH = { least: 50, most: 400 };
 const ARTIFACTS = 2;
 const DOCUMENTS = ['notes', 'plan'];
 
-// Below the ephemeral ports: a client that retries a connection could otherwise get this port as its own and connect to itself.
-const PORTS = { postgres: 20_000, embedded: 25_000 };
-
-async function installation(kind: DatabaseKind, port: number) {
+async function installation(kind: DatabaseKind) {
   const folder = temporaryDir();
   const server = kind === 'postgres' ? await createServerDatabase() : null;
   return {
-    settings: { DATA_DIR: folder.path, PORT: String(port), ...(server ? { DATABASE_URL: server.url } : {}) },
+    settings: { DATA_DIR: folder.path, PORT: String(await keepablePort()), ...(server ? { DATABASE_URL: server.url } : {}) },
     remove: async () => {
       await server?.drop();
       folder.remove();
@@ -32,7 +30,7 @@ describe.each(databaseKinds())('the process dies while twenty people type with e
     timeout: 120_000 + CRASHES * 60_000,
   }, async () => {
     const random = new Random(SEED);
-    const { settings, remove } = await installation(kind, PORTS[kind] + (process.pid % 5000));
+    const { settings, remove } = await installation(kind);
     let program = await startProgram(settings);
     const targets = await publishTargets(program, ARTIFACTS);
     const places = targets.flatMap((target, i) => DOCUMENTS.map((document) => ({ ...target, document: `${document}${i}` })));

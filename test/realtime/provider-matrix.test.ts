@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import * as Y from 'yjs';
 import { temporaryDir } from '../support/database.ts';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
+import { keepablePort } from '../support/ports.ts';
 import { startProgram } from '../support/program.ts';
 import { describeWith } from '../support/services.ts';
 import { publishTargets } from '../support/writers.ts';
@@ -257,8 +258,7 @@ describe('coming back', () => {
 
   it('all five reconnect after a restart of the program', { timeout: 120_000 }, async () => {
     const folder = temporaryDir();
-    // Below the ephemeral ports, so that no reconnecting client is given this port.
-    const settings = { DATA_DIR: folder.path, PORT: String(20_000 + (process.pid % 10_000)) };
+    const settings = { DATA_DIR: folder.path, PORT: String(await keepablePort()) };
     const first = await startProgram(settings);
     const [target] = await publishTargets(first, 1);
     if (target === undefined) throw new Error('nothing was published');

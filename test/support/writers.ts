@@ -17,7 +17,7 @@ const WRITERS_PER_ARTIFACT = 8;
 const KEYS_PER_WRITER = 5;
 
 /** Publishes `count` artifacts of a new account. */
-export async function publishTargets(program: Program, count: number): Promise<readonly Target[]> {
+export async function publishTargets(program: Pick<Program, 'baseUrl'>, count: number): Promise<readonly Target[]> {
   const { token } = await call(`${program.baseUrl}/v1/auth/create-account`, { method: 'POST' });
   return Promise.all(
     Array.from({ length: count }, async (_, i) => {

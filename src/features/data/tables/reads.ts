@@ -11,7 +11,7 @@ import { SlicedReads } from './queries/sliced/sliced-reads.ts';
 const QUERY_CANCELED = '57014';
 
 /** A slice of a read on the embedded database: every other statement waits for it. */
-const SLICE_MS = 5;
+const SLICE_MS = 10;
 
 export interface ReadHolders extends Holders {
   readonly artifact: string;
