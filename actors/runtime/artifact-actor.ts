@@ -26,6 +26,8 @@ export interface ActorDeps extends KindPorts {
   readonly work: Pick<TurnWork, 'spend'>;
   /** Somebody waits for what the actor has not committed yet. */
   readonly hasten: (actor: ArtifactActor) => void;
+  /** False once the node's lease is over: then no answer leaves, and nobody is told. */
+  readonly mayAnswer: () => boolean;
   /** Told of changes once they are durable, in order. Must not throw. */
   readonly onCommitted: (id: ArtifactId, changes: readonly Change[]) => void;
 }
@@ -223,6 +225,10 @@ export class ArtifactActor extends partsOf(LIVE_KINDS) implements Committing {
     if (last === undefined || this.state === 'gone') return;
     this.committedSeq = last.seq;
     this.trimParts();
+    if (!this.#deps.mayAnswer()) {
+      this.#refuseUpTo(last.seq, new Failure('UNAVAILABLE', { message: 'Whether the change was stored is not known.', retryAfterS: 1 }));
+      return;
+    }
     this.#deps.onCommitted(this.id, changes);
     this.#releaseUpTo(last.seq);
   }
@@ -249,10 +255,12 @@ export class ArtifactActor extends partsOf(LIVE_KINDS) implements Committing {
     this.end(new Failure('UNAVAILABLE', { message: 'The change could not be stored.', retryAfterS: 1 }));
   }
 
-  /** Stops for good: every waiting caller is rejected with `failure`. */
-  end(failure: Failure): void {
+  /** Stops for good: every waiting caller is rejected with `failure`, those that wait for changes in flight with `ofSent`. */
+  end(failure: Failure, ofSent = failure): void {
     this.state = 'gone';
     this.abandonPending();
+    const sentSeq = this.#inFlight.at(-1)?.seq;
+    if (sentSeq !== undefined) this.#refuseUpTo(sentSeq, ofSent);
     this.#relieve(this.#inFlight);
     this.#inFlight = [];
     this.#inFlightBytes = 0;
@@ -263,11 +271,19 @@ export class ArtifactActor extends partsOf(LIVE_KINDS) implements Committing {
   }
 
   #releaseUpTo(seq: number): void {
+    for (const waiter of this.#takeWaiters(seq)) waiter.release();
+  }
+
+  #refuseUpTo(seq: number, failure: Failure): void {
+    for (const waiter of this.#takeWaiters(seq)) waiter.refuse(failure);
+  }
+
+  #takeWaiters(seq: number): readonly Waiter[] {
     const later = this.#waiters.findIndex((waiter) => waiter.seq > seq);
-    const ready = later === -1 ? this.#waiters : this.#waiters.slice(0, later);
+    const taken = later === -1 ? this.#waiters : this.#waiters.slice(0, later);
     this.#waiters = later === -1 ? [] : this.#waiters.slice(later);
-    this.#backlog.callers -= ready.length;
-    for (const waiter of ready) waiter.release();
+    this.#backlog.callers -= taken.length;
+    return taken;
   }
 
   /** Answers the bytes that the backlog no longer holds. */

@@ -14,6 +14,12 @@ export interface Spent {
   readonly atMs: number;
 }
 
+/** Calls that were accepted in one millisecond. */
+export interface Run {
+  readonly atMs: number;
+  readonly calls: number;
+}
+
 // A window begins this small; most artifacts never see more calls than this in a minute.
 const RUNS_AT_FIRST = 8;
 
@@ -66,6 +72,30 @@ export class CallWindow {
     }
     while (this.#runs > 0 && this.#calls[(this.#first + this.#runs - 1) & mask] === 0) this.#runs -= 1;
     this.#dropEmptyFirst(mask);
+  }
+
+  /** The accepted calls, oldest first, in at most `runsMax` runs. Runs that are put together count from the latest of them: never too short. */
+  runs(nowMs: number, runsMax: number): Run[] {
+    this.#expire(Math.floor(nowMs));
+    const mask = this.#atMs.length - 1;
+    const joined = Math.ceil(this.#runs / runsMax);
+    const runs: Run[] = [];
+    for (let at = 0; at < this.#runs; at += joined) {
+      const last = Math.min(at + joined, this.#runs) - 1;
+      let calls = 0;
+      for (let run = at; run <= last; run += 1) calls += this.#calls[(this.#first + run) & mask] ?? 0;
+      runs.push({ atMs: this.#atMs[(this.#first + last) & mask] ?? 0, calls });
+    }
+    return runs;
+  }
+
+  /** Adds calls that were accepted elsewhere, beside those accepted here. Together they may exceed the limit; then nothing more fits. */
+  addRuns(added: readonly Run[]): void {
+    const all = [...this.runs(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY), ...added].sort((a, b) => a.atMs - b.atMs);
+    this.#first = 0;
+    this.#runs = 0;
+    this.#total = 0;
+    for (const { atMs, calls } of all) this.#add(Math.floor(atMs), calls);
   }
 
   /** Whether nothing is left in the window, so that it may be forgotten. */

@@ -32,9 +32,17 @@ export interface MembershipChange {
   readonly node: ClusterNode;
 }
 
+/** What an artifact's owner knows that is not stored: the calls of its rate windows. */
+export interface Luggage {
+  /** Called as a claim is released: at most a few KB; undefined where there is nothing. From here on it belongs to the next owner. */
+  pack(artifactId: ArtifactId): string | undefined;
+  /** Called before a new claim is answered, with what the last owner packed `ageMs` ago. */
+  unpack(artifactId: ArtifactId, packed: string, ageMs: number): void;
+}
+
 /**
  * Who owns which artifact. A claim says where to look; that nobody else writes is kept by `owner_epoch`, which each load raises after its claim.
- * What has to wait for the registry rejects with UNAVAILABLE when it does not answer in time.
+ * `locate` and `claim` throw or reject with UNAVAILABLE when the registry does not answer in time, and with OWNER_MOVED while this node hands over.
  */
 export interface Placement {
   /**
@@ -50,16 +58,16 @@ export interface Placement {
    */
   claim(artifactId: ArtifactId): boolean | Promise<boolean>;
   /**
-   * Gives up this node's own claim, after an actor has left memory. `handover` goes to the next owner within a minute (`onHandover`). Settles
-   * when others can claim it, or when that was tried long enough: the claim then ends with this node's lease. Never rejects.
+   * Gives up this node's own claim, after an actor has left memory. Settles when others can claim it, or when that was tried long enough: the
+   * claim then ends with this node's lease. Never rejects.
    */
-  release(artifactId: ArtifactId, handover?: string): void | Promise<void>;
+  release(artifactId: ArtifactId): void | Promise<void>;
+  /** Sets what a claim takes along when it moves to another node within a minute. */
+  carry(luggage: Luggage): void;
   /** Whether this node may still answer for its actors: false before its lease can have ended for others. Cheap; asked at every turn. */
   holds(): boolean;
   /** Told of each artifact that is no longer this node's without a release. */
   onLost(listener: (artifactId: ArtifactId) => void): void;
-  /** Told what the last owner handed over, before the claim that it came with is answered. */
-  onHandover(listener: (artifactId: ArtifactId, handover: string) => void): void;
   /** This node; undefined where there is no cluster, and while it has no lease. */
   self(): ClusterNode | undefined;
   /** The live nodes, this one included; empty where there is no cluster. */

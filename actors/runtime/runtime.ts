@@ -6,8 +6,9 @@ import type { Change, KindPorts } from '../kinds.ts';
 import { type ActorDeps, ArtifactActor } from './artifact-actor.ts';
 import { Undone } from './atomic.ts';
 import { Backlog, BacklogRefusals } from './backlog.ts';
+import { CallWindows } from './call-windows.ts';
 import { Committer, type Haste, type Part } from './committer.ts';
-import { CallWindow, type Spent } from './limits-part.ts';
+import type { Spent } from './limits-part.ts';
 import type { Clock, Log, Placement, RuntimeMeter, Timer } from './ports.ts';
 import type { ArtifactImage, ArtifactStore, JournalStore } from './store.ts';
 import { TurnWork } from './turn-work.ts';
@@ -73,8 +74,7 @@ export class ActorRuntime {
   /** Actors that take no more turns and wait for their last commit. A new load begins only after it. */
   readonly #leaving = new Map<ArtifactId, Promise<void>>();
   readonly #listeners: CommitListener[] = [];
-  /** Kept apart from the actors, so that discarding an actor does not reset its rate limits. */
-  readonly #windows = new Map<string, CallWindow>();
+  readonly #windows = new CallWindows();
   #residentBytes = 0;
   #makeRoomAbove: number;
   #waiting = 0;
@@ -92,6 +92,7 @@ export class ActorRuntime {
       work: this.#work,
       backlog: this.#backlog,
       hasten: (actor) => this.#hasten(actor, 'now'),
+      mayAnswer: () => deps.placement.holds(),
       onCommitted: (artifactId, changes) => this.#tell(artifactId, changes),
     };
     this.#placement = deps.placement;
@@ -112,7 +113,15 @@ export class ActorRuntime {
       // A load in flight made its claim before the loss: it must not become resident.
       this.#arriving.delete(id);
       const actor = this.#resident.get(id);
-      if (actor !== undefined) this.#drop(actor, moved());
+      // What was sent may land until the next owner takes the epoch, so its callers must not repeat it as if nothing had happened.
+      if (actor !== undefined) this.#drop(actor, moved(), unavailable('Whether the change was stored is not known.'));
+    });
+    deps.placement.carry({
+      pack: (id) => this.#windows.pack(id, deps.clock.monotonicMs()),
+      unpack: (id, packed, ageMs) => {
+        this.#windows.unpack(id, packed, deps.clock.monotonicMs(), ageMs);
+        this.#scheduleSweep();
+      },
     });
   }
 
@@ -143,19 +152,14 @@ export class ActorRuntime {
   /** Spends calls of a limit of the artifact. Throws UNAVAILABLE or OWNER_MOVED. */
   spend(id: ArtifactId, calls = 1, limit: RateLimit = RATE_LIMITS.data): Spent {
     this.#assertMayAnswer();
-    const key = windowKey(id, limit);
-    let window = this.#windows.get(key);
-    if (window === undefined) {
-      window = new CallWindow(limit.quota, limit.windowS * 1000);
-      this.#windows.set(key, window);
-      this.#scheduleSweep();
-    }
-    return window.spend(this.#clock.monotonicMs(), calls);
+    const spent = this.#windows.spend(id, limit, this.#clock.monotonicMs(), calls);
+    this.#scheduleSweep();
+    return spent;
   }
 
   /** Takes back calls that `spend` accepted. */
   giveBack(id: ArtifactId, { atMs }: Pick<Spent, 'atMs'>, calls = 1, limit: RateLimit = RATE_LIMITS.data): void {
-    this.#windows.get(windowKey(id, limit))?.giveBack(atMs, calls);
+    this.#windows.giveBack(id, limit, atMs, calls);
   }
 
   /** Forgets the actor: what is pending is committed first, the next ask loads again. */
@@ -182,6 +186,11 @@ export class ActorRuntime {
     return [...this.#resident.keys(), ...this.#arriving.keys()];
   }
 
+  /** False once this node's lease is over: what it knows of live state may be out of date, and must not leave it. */
+  mayAnswer(): boolean {
+    return this.#placement.holds();
+  }
+
   stats(): RuntimeStats {
     return {
       actors: this.#resident.size,
@@ -191,18 +200,44 @@ export class ActorRuntime {
     };
   }
 
+  /**
+   * Gives the artifact to the node that is chosen for it by now, unless somebody would notice: it has a connection, it is changing, or, with
+   * `idle`, it has lately been used. Whether it goes.
+   */
+  handOver(id: ArtifactId, which: 'idle' | 'without connections'): boolean {
+    if (this.#arriving.has(id) || this.#leaving.has(id)) return false;
+    const actor = this.#resident.get(id);
+    if (actor === undefined) void this.#placement.release(id);
+    else if (!actor.isClean || actor.isHeld || (which === 'idle' && actor.usedAtSweep >= this.#sweeps)) return false;
+    else void this.#leave(actor);
+    return true;
+  }
+
+  /** Whether the artifact's actor is in memory, or on its way in or out. */
+  isPresent(id: ArtifactId): boolean {
+    return this.#resident.has(id) || this.#arriving.has(id) || this.#leaving.has(id);
+  }
+
+  /** Commits what is pending and releases every actor, while calls go on and find them elsewhere: the placement claims nothing more. */
+  drain(): Promise<void> {
+    return this.#leaveAll();
+  }
+
   /** Refuses new turns, commits what is pending, releases everything. The deadline is the caller's. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#sweepTimer?.cancel();
-    // A commit that fails meanwhile makes its actors load once more, so that their callers get the true outcome.
-    while (this.#arriving.size + this.#resident.size + this.#leaving.size > 0) {
-      await Promise.allSettled(this.#arriving.values());
-      for (const actor of [...this.#resident.values()]) void this.#leave(actor);
-      await Promise.all(this.#leaving.values());
-    }
+    await this.#leaveAll();
     this.#windows.clear();
     this.#refusals.close();
+  }
+
+  async #leaveAll(): Promise<void> {
+    // A commit that fails meanwhile makes its actors load once more, so that their callers get the true outcome.
+    while (this.#arriving.size + this.#resident.size + this.#leaving.size > 0) {
+      const leaving = [...this.#resident.values()].map((actor) => this.#leave(actor));
+      await Promise.allSettled([...leaving, ...this.#leaving.values(), ...this.#arriving.values()]);
+    }
   }
 
   async #askLater<T>(
@@ -271,7 +306,7 @@ export class ActorRuntime {
       if (error instanceof Undone) return this.#undo(actor, before, error);
       if (error instanceof Failure && actor.seq === before) {
         // A refusal also reveals what the turn has seen, so it passes the output gate too.
-        if (actor.isClean) throw error;
+        if (actor.isClean) throw this.#placement.holds() ? error : moved();
         this.#hasten(actor, haste);
         return actor.gate<T>(undefined as never, error);
       }
@@ -281,7 +316,10 @@ export class ActorRuntime {
     if (actor.seq !== before) this.#committer.enlist(actor, haste);
     else this.#hasten(actor, haste);
     if (actor.residentBytes !== actor.accountedBytes) this.#account(actor);
-    return actor.isClean ? value : actor.gate(value);
+    if (!actor.isClean) return actor.gate(value);
+    // The process may have been stopped in the middle of the turn, and read what another node has changed meanwhile.
+    if (!this.#placement.holds()) throw moved();
+    return value;
   }
 
   /** Commits pending changes without delay when a caller waits for them. */
@@ -372,8 +410,10 @@ export class ActorRuntime {
     try {
       image = await this.#deps.store.load(id);
     } finally {
-      if (image === null) this.#placement.release(id);
+      if (image === null) void this.#placement.release(id);
     }
+    // The lease may have ended since the claim: then somebody else may have loaded the artifact already.
+    if (!this.#placement.holds()) throw moved();
     if (image === null) throw new Failure('ARTIFACT_NOT_FOUND');
     this.#deps.meter.loaded(this.#clock.monotonicMs() - startedMs);
     return image;
@@ -401,14 +441,14 @@ export class ActorRuntime {
     this.#readImage(actor.id, actor).catch(() => undefined);
   }
 
-  /** Stops an actor whose memory is stale. Its waiting callers are rejected with `failure`; the next ask loads again. */
-  #drop(actor: ArtifactActor, failure: Failure): void {
+  /** Stops an actor whose memory is stale. Its waiting callers are rejected, those of changes in flight with `ofSent`; the next ask loads again. */
+  #drop(actor: ArtifactActor, failure: Failure, ofSent = failure): void {
     if (actor.state === 'gone') return;
     if (actor.state === 'live') {
       this.#forget(actor);
-      this.#placement.release(actor.id);
+      void this.#placement.release(actor.id);
     }
-    actor.end(failure);
+    actor.end(failure, ofSent);
   }
 
   /** Takes no more turns, commits what is pending and then leaves. */
@@ -416,14 +456,13 @@ export class ActorRuntime {
     this.#forget(actor);
     if (actor.isClean) {
       actor.state = 'gone';
-      this.#placement.release(actor.id);
-      return Promise.resolve();
+      return Promise.resolve(this.#placement.release(actor.id));
     }
     actor.state = 'leaving';
     const left = actor.settled().then(() => {
       actor.state = 'gone';
       this.#leaving.delete(actor.id);
-      this.#placement.release(actor.id);
+      return this.#placement.release(actor.id);
     });
     this.#leaving.set(actor.id, left);
     return left;
@@ -475,8 +514,7 @@ export class ActorRuntime {
         if (actor.residentBytes !== actor.accountedBytes) this.#account(actor);
       }
     }
-    const nowMs = this.#clock.monotonicMs();
-    for (const [id, window] of this.#windows) if (window.isEmpty(nowMs)) this.#windows.delete(id);
+    this.#windows.sweep(this.#clock.monotonicMs());
     if (this.#resident.size > 0 || this.#windows.size > 0) this.#scheduleSweep();
   }
 }
@@ -487,12 +525,4 @@ function unavailable(message: string): Failure {
 
 function moved(): Failure {
   return new Failure('OWNER_MOVED', { retryAfterS: RETRY_AFTER_S });
-}
-
-/**
- * The data limit is spent by every call of an artifact's data: its key is the id, which costs no new string. Of the others the length keeps name
- * and id apart; an id does not begin with a digit.
- */
-function windowKey(id: ArtifactId, limit: RateLimit): string {
-  return limit === RATE_LIMITS.data ? id : `${limit.name.length} ${limit.name} ${id}`;
 }

@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts';
 import { missingAs } from './missing.ts';
 
 /** What the service needs from elsewhere. */
-export const DEPENDENCIES = ['database', 'objects', 'mail'] as const;
+export const DEPENDENCIES = ['database', 'objects', 'mail', 'redis'] as const;
 
 const dependency = z.discriminatedUnion('state', [
   z.object({ state: z.literal('up') }),
@@ -12,8 +12,15 @@ const dependency = z.discriminatedUnion('state', [
 
 const readiness = z.object({
   status: z.literal('ready'),
-  degraded: z.array(z.enum(DEPENDENCIES)).meta({ description: 'what is down without keeping the process from serving: mail waits' }),
-  dependencies: z.object({ database: dependency, objects: dependency, mail: dependency }),
+  degraded: z
+    .array(z.enum(DEPENDENCIES))
+    .meta({ description: 'what is down without keeping the process from serving: mail waits; without Redis live data cannot be reached' }),
+  dependencies: z.object({
+    database: dependency,
+    objects: dependency,
+    mail: dependency,
+    redis: dependency.optional().meta({ description: 'where several nodes share the work' }),
+  }),
 });
 
 const anyone = { who: 'anyone' } as const;

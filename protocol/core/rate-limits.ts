@@ -118,3 +118,8 @@ export type LimitName = 'none' | keyof typeof RATE_LIMITS;
 export function rateLimitOf(name: LimitName): RateLimit | undefined {
   return name === 'none' ? undefined : RATE_LIMITS[name];
 }
+
+/** The limits that an artifact's owner counts, and hands over with the artifact. */
+export const ACTOR_LIMITS: readonly RateLimit[] = [...Object.values(RATE_LIMITS), FREE_REVALIDATIONS].filter(
+  ({ kept }) => kept === 'actor',
+);

@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { localPlacement } from '../../actors/runtime/placement.ts';
-import type { Clock, Placement } from '../../actors/runtime/ports.ts';
+import type { Clock } from '../../actors/runtime/ports.ts';
 import { ActorRuntime } from '../../actors/runtime/runtime.ts';
 import { LIMITS } from '../../protocol/core/limits.ts';
 import { DEPENDENCIES } from '../../protocol/core/operations.ts';
-import type { ClusterBus } from '../cluster/bus/cluster-bus.ts';
+import type { Cluster, ClusterSettings } from '../cluster/open-cluster.ts';
 import { PageSdk } from '../content/page-sdk.ts';
 import { actorLimiter } from '../edge/limits.ts';
 import { MemoryLimiter } from '../edge/memory-limiter.ts';
@@ -77,7 +77,7 @@ export async function startEasel(settings: Settings, overrides: Overrides = {}):
   // Checked first: a first start that cannot listen would create the administrator but never show its token.
   const bound = await bindPort(settings, clock);
   let database: Database | undefined;
-  let joined: ClusterBus | undefined;
+  let cluster: Cluster | undefined;
   try {
     const folder = resolve(settings.DATA_DIR);
     await inWords(checkDataDir(folder, files.dataDirProbeFile), dataDirWords(folder));
@@ -91,16 +91,16 @@ export async function startEasel(settings: Settings, overrides: Overrides = {}):
     const appFiles = readAppFiles(join(builtDir, 'web'));
     const openapi = readFileSync(join(builtDir, 'openapi.json'), 'utf8');
     const documentThread = new DocumentThread(files.documentWorkerFile, clock);
+    const metrics = new Metrics();
+    cluster = await joinedBy(settings, metrics, log);
     const caps = connectionCaps(overrides.descriptors ?? descriptorLimit(), LIMITS, database.embedded);
     sayCaps(caps, log);
-    const placement = localPlacement();
-    joined = await joinBus(settings, placement, log);
     return await compose(settings, {
-      placement,
-      joined,
       caps,
       clock,
       log,
+      metrics,
+      cluster,
       database,
       sealer,
       objects,
@@ -113,7 +113,7 @@ export async function startEasel(settings: Settings, overrides: Overrides = {}):
     });
   } catch (error) {
     bound.close();
-    await joined?.stop();
+    await cluster?.stop();
     await database?.close();
     throw error;
   }
@@ -131,6 +131,8 @@ interface Foundation {
   readonly caps: ConnectionCaps;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly cluster: Cluster | undefined;
   readonly database: Database;
   readonly sealer: Sealer;
   readonly objects: ObjectStore;
@@ -140,17 +142,13 @@ interface Foundation {
   readonly openapi: string;
   readonly documentThread: DocumentThread;
   readonly bound: BoundPort;
-  readonly placement: Placement;
-  /** Undefined where there is one node. */
-  readonly joined: ClusterBus | undefined;
 }
 
 async function compose(settings: Settings, foundation: Foundation): Promise<Easel> {
-  const { caps, clock, log, database, sealer, objects, spool, pageSdk, appFiles, openapi, documentThread, bound } = foundation;
-  const { placement, joined } = foundation;
+  const { caps, clock, log, metrics, cluster, database, sealer, objects, spool, pageSdk, appFiles, openapi, documentThread, bound } =
+    foundation;
   const { sql } = database;
-  const bus: Bus = joined ?? new LocalBus(log);
-  const metrics = new Metrics();
+  const bus: Bus = cluster?.bus ?? new LocalBus(log);
   const config: Config = deriveConfig(settings, bound.port);
   const limiters = { shared: new SharedLimiter({ sql, clock }), memory: new MemoryLimiter(clock) };
   const deps: ServiceDeps = { sql, clock, objects, bus, config, log };
@@ -161,7 +159,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     upkeep: compactor,
     store: mergingLogs(postgresArtifactStore(sql), documentThread),
     journal: postgresJournal(database.journalSql),
-    placement,
+    placement: cluster?.placement ?? localPlacement(),
     meter: metrics,
     log,
     idleMs: settings.ACTOR_IDLE_S * 1000,
@@ -193,14 +191,16 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
       // Every call to the object store has a deadline of its own.
       { name: 'objects', check: () => objects.probe(), endsCalls: false },
       { name: 'mail', check: () => mail.probe(), endsCalls: false },
+      // Artifacts that this node owns are served as long as its lease; the rest is refused by placement.
+      ...(cluster === undefined ? [] : [{ name: 'redis', check: () => cluster.probe(), endsCalls: false } as const]),
     ],
     { clock: systemClock, log },
   );
-  for (const name of DEPENDENCIES) {
+  for (const name of DEPENDENCIES.filter((each) => dependencies.watches(each))) {
     const read = () => (dependencies.health(name).state === 'up' ? 1 : 0);
     metrics.watch(`easel_${name}_up`, `1 while the dependency answers its probes: ${name}.`, read);
   }
-  joined?.start();
+  await cluster?.start(runtime);
   // Must be the last step that can fail, so that a created token is always shown.
   const adminToken = await createAdministrator(sql, clock.nowMs());
   const edge = bound.serve({
@@ -215,7 +215,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     receipts,
     subjects,
     dependencies,
-    node: joined && { awake: () => joined.awake(), mayWrite: () => placement.holds() },
+    node: cluster && { awake: () => cluster.bus.awake(), mayWrite: () => cluster.placement.holds() },
     openapi,
     access,
     runtime,
@@ -233,6 +233,8 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
 
   const drain = async () => {
     edge.stopListening();
+    // Others take over from here on, while the calls under way are answered.
+    if (cluster !== undefined) await handOverAll(cluster, runtime);
     await edge.idle();
     edge.close();
     await sweeping.stop();
@@ -240,7 +242,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     await runtime.stop();
     await Promise.all([compactor.close(), documentThread.close()]);
     dependencies.stop();
-    await joined?.stop();
+    await cluster?.stop();
     await database.close();
   };
   return {
@@ -255,12 +257,16 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
   };
 }
 
-/** The bus of a cluster, with its connections; undefined where there is one node. */
-async function joinBus(settings: Settings, placement: Placement, log: Logger): Promise<ClusterBus | undefined> {
-  const { REDIS_URL, CLUSTER_SECRET, PEER_ADDRESS } = settings;
-  if (REDIS_URL === undefined || CLUSTER_SECRET === undefined || PEER_ADDRESS === undefined) return undefined;
-  const { openClusterBus } = await import('../cluster/bus/open-bus.ts');
-  return openClusterBus({ REDIS_URL, CLUSTER_SECRET, PEER_ADDRESS }, placement, log);
+/** Undefined for a node alone, for which nothing of a cluster is loaded. */
+async function joinedBy(settings: Settings, metrics: Metrics, log: Logger): Promise<Cluster | undefined> {
+  if (settings.REDIS_URL === undefined) return undefined;
+  const { openCluster } = await import('../cluster/open-cluster.ts');
+  return openCluster(settings as ClusterSettings, metrics, log);
+}
+
+async function handOverAll({ placement }: Cluster, runtime: ActorRuntime): Promise<void> {
+  await placement.drain();
+  await runtime.drain();
 }
 
 /** Ready to be used. */

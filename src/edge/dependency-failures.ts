@@ -3,13 +3,17 @@ import { Failure } from '../../protocol/core/errors.ts';
 import { dateTime } from '../platform/date-time.ts';
 import type { DependencyName, Health } from '../platform/dependency-watch.ts';
 
-/** Without these nothing can be served for long. Mail waits in its outbox, so the service stays ready without a mail server. */
+/**
+ * Without these nothing can be served for long. Mail waits in its outbox, so the service stays ready without a mail server. Without Redis
+ * everything but live data is served, and a cluster in which no node were ready would serve nothing at all.
+ */
 export const ESSENTIAL: readonly DependencyName[] = ['database', 'objects'];
 
 const WORDS: Readonly<Record<DependencyName, string>> = {
   database: 'The database',
   objects: 'The object store',
   mail: 'The mail server',
+  redis: 'Redis',
 };
 const RETRY_AFTER_S = 5;
 

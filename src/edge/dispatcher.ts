@@ -62,7 +62,7 @@ export interface EdgeDeps {
   readonly subjects: Subjects;
   /** Hears of everybody who is let in to an artifact. */
   readonly receipts?: AdmissionDeps['receipts'];
-  readonly dependencies: Pick<DependencyWatch, 'health'>;
+  readonly dependencies: Pick<DependencyWatch, 'health' | 'watches'>;
   /** See `operationHandlers`. */
   readonly openapi: string;
   /** Ends what is open when the access of its caller ends. */

@@ -17,7 +17,7 @@ interface OperationsDeps {
   readonly baseUrl: string;
   /** The OpenAPI document as the build has written it, with `{base_url}` for this service's address. */
   readonly openapi: string;
-  readonly dependencies: Pick<DependencyWatch, 'health'>;
+  readonly dependencies: Pick<DependencyWatch, 'health' | 'watches'>;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
 }
@@ -67,7 +67,12 @@ export function operationHandlers(deps: OperationsDeps): Handlers<keyof typeof o
       if (down !== undefined) throw dependencyFailure(down, deps.dependencies.health(down));
       const degraded = DEPENDENCIES.filter((name) => deps.dependencies.health(name).state === 'down');
       const health = (name: DependencyName) => presentHealth(deps.dependencies.health(name));
-      const dependencies = { database: health('database'), objects: health('objects'), mail: health('mail') };
+      const dependencies = {
+        database: health('database'),
+        objects: health('objects'),
+        mail: health('mail'),
+        ...(deps.dependencies.watches('redis') && { redis: health('redis') }),
+      };
       return { reply: 'ok', body: { status: 'ready', degraded, dependencies } } as const;
     },
     'operations.metrics': async () => ({ reply: 'ok', body: await deps.metrics.text(), type: deps.metrics.contentType }),

@@ -15,7 +15,7 @@ const DEADLINE_TICKS = 12;
 /** Failed probes in a row that mean the same; a single one may be a connection that was closed. */
 const FAILURES_MAX = 2;
 
-export type DependencyName = 'database' | 'objects' | 'mail';
+export type DependencyName = 'database' | 'objects' | 'mail' | 'redis';
 
 export type Health =
   | { readonly state: 'up' }
@@ -72,6 +72,11 @@ export class DependencyWatch {
   stop(): void {
     this.#isStopped = true;
     this.#timer?.cancel();
+  }
+
+  /** Whether this process needs it at all. */
+  watches(name: DependencyName): boolean {
+    return this.#watched.some(({ probe }) => probe.name === name);
   }
 
   health(name: DependencyName): Health {

@@ -157,6 +157,12 @@ export class Metrics implements RuntimeMeter, Refusals {
     });
   }
 
+  /** Registers a histogram. `bucketsS`: upper bounds in seconds. Answers what takes a duration in ms. */
+  histogram(name: string, help: string, bucketsS: readonly number[]): (durationMs: number) => void {
+    const histogram = new Histogram({ name, help, buckets: [...bucketsS], registers: [this.#registry] });
+    return (durationMs) => histogram.observe(durationMs / 1000);
+  }
+
   get contentType(): string {
     return this.#registry.contentType;
   }

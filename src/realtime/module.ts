@@ -11,6 +11,7 @@ import { VersionsFeed } from './channels/versions-feed.ts';
 import { Connections } from './connections.ts';
 import { realtimeHandlers } from './handlers.ts';
 import { hocuspocus } from './hocuspocus.ts';
+import { leased } from './leased-link.ts';
 import { RoomDirectory } from './rooms.ts';
 import { yWebsocket } from './y-websocket.ts';
 
@@ -32,14 +33,15 @@ export function realtimeModule(deps: ModuleDeps & Needed): Module<SocketEndpoint
   const connections = new Connections();
   const rooms = new RoomDirectory(deps);
   const speaking = { ...deps, watch: deps.access, connections, rooms, newSessionId: randomUUID };
+  const mayAnswer = () => deps.runtime.mayAnswer();
   return {
     connections,
     rooms,
     handlers: realtimeHandlers(),
     sockets: {
-      'realtime.sync': yWebsocket(speaking),
-      'realtime.hocuspocus': hocuspocus(speaking),
-      'realtime.channels': new ChannelsProtocol({ ...deps, versions: new VersionsFeed(deps), connections }),
+      'realtime.sync': leased(yWebsocket(speaking), mayAnswer),
+      'realtime.hocuspocus': leased(hocuspocus(speaking), mayAnswer),
+      'realtime.channels': leased(new ChannelsProtocol({ ...deps, versions: new VersionsFeed(deps), connections }), mayAnswer),
     },
     gauges: [
       { name: 'easel_rooms_open', help: 'Collaborative documents that somebody has open.', read: () => rooms.size },

@@ -138,7 +138,7 @@ export async function startFakeEdge(options: FakeOptions = {}): Promise<FakeEdge
       stats: () => ({ actors: 3, residentBytes: 4096, mailboxDepth: 0, pendingChanges: 0 }),
     },
     subjects: { workspace: { find: () => null }, folder: { find: () => null } },
-    dependencies: { health: () => ({ state: 'up' }) },
+    dependencies: { health: () => ({ state: 'up' }), watches: (name) => name !== 'redis' },
     openapi: readFileSync(join(services().builtDir, 'openapi.json'), 'utf8'),
     access: { watch: () => () => undefined, attend: () => undefined },
     limiters: {

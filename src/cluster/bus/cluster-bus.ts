@@ -119,7 +119,6 @@ export class ClusterBus implements Bus {
     this.#beat?.cancel();
     this.#look?.cancel();
     await this.#publisher.end();
-    this.#deps.wire.close();
   }
 
   #beatLater(): void {

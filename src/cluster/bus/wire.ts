@@ -1,6 +1,5 @@
 /** How messages about facts travel: Redis publish/subscribe, one channel for all nodes of an installation. */
-import type { Log } from '../../../actors/runtime/ports.ts';
-import { openRedis, type RedisConnection, type RedisSettings } from '../redis.ts';
+import type { RedisConnection } from '../redis.ts';
 
 const CHANNEL = 'facts';
 
@@ -11,18 +10,11 @@ export interface FactWire {
   listen(listener: { message(text: string): void; up(): void; down(): void }): void;
   /** Replaces the connection by which messages arrive. */
   renew(): void;
-  close(): void;
 }
 
-/** Throws `SettingUnusable`. */
-export async function redisWire(settings: RedisSettings, log: Log): Promise<FactWire> {
-  const commands = await openRedis(settings, 'commands', log);
-  try {
-    return new RedisWire(commands, await openRedis(settings, 'subscriptions', log));
-  } catch (error) {
-    commands.close();
-    throw error;
-  }
+/** Whoever opened the connections closes them. `subscriptions` has no other use. */
+export function redisWire(commands: RedisConnection, subscriptions: RedisConnection): FactWire {
+  return new RedisWire(commands, subscriptions);
 }
 
 class RedisWire implements FactWire {
@@ -60,10 +52,5 @@ class RedisWire implements FactWire {
 
   renew(): void {
     this.#subscriptions.client.disconnect(true);
-  }
-
-  close(): void {
-    this.#subscriptions.close();
-    this.#commands.close();
   }
 }

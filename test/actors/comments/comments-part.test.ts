@@ -57,6 +57,7 @@ beforeEach(() => {
       work: { spend: () => undefined },
       store,
       hasten: () => undefined,
+      mayAnswer: () => true,
       onCommitted: (_id, committed) => void changes.push(...committed),
     },
   );

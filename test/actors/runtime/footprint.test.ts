@@ -46,6 +46,7 @@ function weigh(value: string, touch: (actor: ArtifactActor) => void): { measured
     work: { spend: () => undefined },
     store: new MemoryStore(),
     hasten: () => undefined,
+    mayAnswer: () => true,
     onCommitted: () => undefined,
   };
   const resident = new Map<string, ArtifactActor>();

@@ -429,7 +429,7 @@ describe('placement', () => {
     expect(await codeOf(() => runtime.spend(id))).toBe('OWNER_MOVED');
   });
 
-  it('[lost] an artifact that moved away is dropped and its callers get OWNER_MOVED', async () => {
+  it('[lost] an artifact that moved away is dropped: what was sent is not known, everything else is OWNER_MOVED', async () => {
     let lose: ((id: never) => void) | undefined;
     let isHere = true;
     const placement: Placement = {
@@ -443,9 +443,12 @@ describe('placement', () => {
     await put(runtime, id, 'k', '1');
     store.commits.isShut = true;
     const write = codeOf(put(runtime, id, 'k', '2'));
+    await expect.poll(() => store.batches.length).toBe(2);
+    const unsent = codeOf(put(runtime, id, 'k', '3'));
     isHere = false;
     lose?.(id as never);
-    expect(await write).toBe('OWNER_MOVED');
+    expect(await write).toBe('UNAVAILABLE');
+    expect(await unsent).toBe('OWNER_MOVED');
     expect(await codeOf(read(runtime, id, 'k'))).toBe('OWNER_MOVED');
     expect(runtime.stats()).toMatchObject({ actors: 0, mailboxDepth: 0, pendingChanges: 0 });
     store.commits.open();

@@ -1,0 +1,79 @@
+/** The live nodes, and which of them is chosen for an artifact that nobody owns. */
+import type { ClusterNode, MembershipChange } from '../../../actors/runtime/ports.ts';
+
+interface Candidate {
+  readonly node: ClusterNode;
+  readonly hash: number;
+}
+
+export class Members {
+  #nodes = new Map<string, ClusterNode>();
+  #candidates: readonly Candidate[] = [];
+
+  get list(): readonly ClusterNode[] {
+    return [...this.#nodes.values()];
+  }
+
+  get size(): number {
+    return this.#nodes.size;
+  }
+
+  get(incarnation: string): ClusterNode | undefined {
+    return this.#nodes.get(incarnation);
+  }
+
+  /** Takes over the list. Answers what has changed, departures first. */
+  update(nodes: readonly ClusterNode[]): readonly MembershipChange[] {
+    const before = this.#nodes;
+    const after = new Map(nodes.map((node) => [node.incarnation, node]));
+    this.#nodes = after;
+    this.#candidates = nodes.filter(({ isDraining }) => !isDraining).map((node) => ({ node, hash: hashOf(node.address) }));
+    const left = [...before.values()].filter(({ incarnation }) => !after.has(incarnation));
+    const joined = nodes.filter(({ incarnation }) => !before.has(incarnation));
+    const draining = nodes.filter((node) => node.isDraining && before.get(node.incarnation)?.isDraining === false);
+    return [
+      ...left.map((node) => ({ kind: 'left' as const, node })),
+      ...joined.map((node) => ({ kind: 'joined' as const, node })),
+      ...draining.map((node) => ({ kind: 'draining' as const, node })),
+    ];
+  }
+
+  /**
+   * Rendezvous hashing: every node has a rank for every artifact, and the highest is chosen. So all nodes choose alike, and when one joins or
+   * leaves, only its own share moves. A node is ranked by its address, so that it gets the same artifacts after a restart. Nodes that drain
+   * are not chosen.
+   */
+  chosen(artifactId: string): ClusterNode | undefined {
+    const hash = hashOf(artifactId);
+    let best: ClusterNode | undefined;
+    let bestRank = -1;
+    for (const candidate of this.#candidates) {
+      const rank = mixed(hash ^ candidate.hash);
+      if (rank < bestRank) continue;
+      // Two incarnations of one address: the earlier one has just died.
+      if (rank === bestRank && best !== undefined && rankOfTie(candidate.node) < rankOfTie(best)) continue;
+      best = candidate.node;
+      bestRank = rank;
+    }
+    return best;
+  }
+}
+
+function rankOfTie({ address, incarnation }: ClusterNode): string {
+  return `${address} ${incarnation}`;
+}
+
+/** FNV-1a, 32 bits, mixed. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return mixed(hash);
+}
+
+/** MurmurHash3's finalizer: each bit of the input changes half of the output's. */
+function mixed(value: number): number {
+  let hash = value;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

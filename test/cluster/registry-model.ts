@@ -1,0 +1,133 @@
+/** The registry in memory, on a clock that a test moves: what Redis does with its scripts, and what can happen to a Redis. */
+import type { Clock, ClusterNode } from '../../actors/runtime/ports.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
+import {
+  type Beat,
+  type Found,
+  HANDOVER_MS,
+  LEASE_MS,
+  type Registry,
+  type Released,
+  type Wanted,
+} from '../../src/cluster/placement/registry.ts';
+
+interface Expiring<T> {
+  readonly value: T;
+  readonly untilMs: number;
+}
+
+export class RegistryModel implements Registry {
+  readonly #clock: Clock;
+  readonly #leaseMs: number;
+  #server = 1;
+  #generation: string | undefined;
+  #settlingUntilMs = 0;
+  #members = 0;
+  readonly #nodes = new Map<string, Expiring<ClusterNode>>();
+  readonly #claims = new Map<ArtifactId, string>();
+  readonly #handovers = new Map<ArtifactId, Expiring<string>>();
+
+  constructor(clock: Clock, leaseMs = LEASE_MS) {
+    this.#clock = clock;
+    this.#leaseMs = leaseMs;
+  }
+
+  get claims(): ReadonlyMap<ArtifactId, string> {
+    return this.#claims;
+  }
+
+  /** It is emptied. */
+  flush(): void {
+    this.#generation = undefined;
+    this.#nodes.clear();
+    this.#claims.clear();
+    this.#handovers.clear();
+  }
+
+  /** Another server takes its place, which has not heard of these claims. */
+  failOver(forgotten: Iterable<ArtifactId>): void {
+    this.#server += 1;
+    for (const id of forgotten) this.#claims.delete(id);
+  }
+
+  async beat(node: ClusterNode, replaces: string | undefined): Promise<Beat> {
+    this.#settle();
+    if (replaces !== undefined) this.#nodes.delete(replaces);
+    const wasAlive = this.#isAlive(node.incarnation);
+    if (!wasAlive || this.#nodes.get(node.incarnation)?.value.isDraining !== node.isDraining) this.#members += 1;
+    this.#nodes.set(node.incarnation, { value: node, untilMs: this.#clock.monotonicMs() + this.#leaseMs });
+    for (const incarnation of [...this.#nodes.keys()]) {
+      if (this.#isAlive(incarnation)) continue;
+      this.#nodes.delete(incarnation);
+      this.#members += 1;
+    }
+    const nodes = [...this.#nodes.values()].map(({ value }) => value);
+    return { wasAlive, generation: this.#generation ?? '', members: this.#members, nodes };
+  }
+
+  async find(incarnation: string, wanted: readonly Wanted[]): Promise<readonly Found[]> {
+    this.#settle();
+    return wanted.map(({ artifactId, claims }) => this.#find(incarnation, artifactId, claims));
+  }
+
+  async reclaim(incarnation: string, artifactIds: readonly ArtifactId[]): Promise<readonly ArtifactId[]> {
+    if (!this.#isAlive(incarnation)) throw new Error('LAPSED');
+    return artifactIds.filter((id) => {
+      const owner = this.#claims.get(id);
+      if (owner !== undefined && owner !== incarnation && this.#isAlive(owner)) return true;
+      this.#claims.set(id, incarnation);
+      return false;
+    });
+  }
+
+  async release(incarnation: string, released: readonly Released[]): Promise<void> {
+    for (const { artifactId, handover } of released) {
+      if (this.#claims.get(artifactId) !== incarnation) continue;
+      this.#claims.delete(artifactId);
+      if (handover === undefined) this.#handovers.delete(artifactId);
+      else this.#handovers.set(artifactId, { value: handover, untilMs: this.#clock.monotonicMs() + HANDOVER_MS });
+    }
+  }
+
+  async leave(incarnation: string): Promise<void> {
+    this.#nodes.delete(incarnation);
+    this.#members += 1;
+  }
+
+  async sweep(): Promise<string> {
+    if (this.#settlingMs() > 0) return '';
+    for (const [id, owner] of this.#claims) if (!this.#isAlive(owner)) this.#claims.delete(id);
+    return '0';
+  }
+
+  #find(incarnation: string, id: ArtifactId, claims: boolean): Found {
+    const owner = this.#claims.get(id);
+    const isMine = owner === incarnation && this.#isAlive(incarnation);
+    if (owner !== undefined && owner !== incarnation && this.#isAlive(owner))
+      return { kind: 'held', node: this.#nodes.get(owner)?.value as ClusterNode };
+    if (!isMine) {
+      if (!claims) return { kind: 'free', members: this.#members };
+      if (!this.#isAlive(incarnation)) return { kind: 'lapsed' };
+      const leftMs = this.#settlingMs();
+      if (leftMs > 0) return { kind: 'settling', leftMs };
+      this.#claims.set(id, incarnation);
+    }
+    const left = this.#handovers.get(id);
+    const ageMs = left === undefined ? 0 : HANDOVER_MS - (left.untilMs - this.#clock.monotonicMs());
+    return { kind: 'mine', handover: left === undefined || ageMs >= HANDOVER_MS ? undefined : { text: left.value, ageMs } };
+  }
+
+  #settle(): void {
+    if (this.#generation?.startsWith(`${this.#server} `)) return;
+    this.#generation = `${this.#server} ${this.#clock.monotonicMs()}`;
+    this.#settlingUntilMs = this.#clock.monotonicMs() + this.#leaseMs;
+  }
+
+  #settlingMs(): number {
+    return this.#settlingUntilMs - this.#clock.monotonicMs();
+  }
+
+  #isAlive(incarnation: string): boolean {
+    return (this.#nodes.get(incarnation)?.untilMs ?? 0) > this.#clock.monotonicMs();
+  }
+}
