@@ -229,7 +229,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
   for (const { start } of parts) start?.();
   dependencies.start((name) => edge.dependencyDown(name));
   const sweeps = sweepsOf(parts);
-  const sweeping = startSweeps(sweeps, log);
+  const sweeping = startSweeps(sweeps, { sql, log, clock, ioClock: systemClock, isAlone: cluster === undefined });
 
   const drain = async () => {
     edge.stopListening();
