@@ -78,7 +78,7 @@ export class CallWindow {
   runs(nowMs: number, runsMax: number): Run[] {
     this.#expire(Math.floor(nowMs));
     const mask = this.#atMs.length - 1;
-    const joined = Math.ceil(this.#runs / runsMax);
+    const joined = Math.max(1, Math.ceil(this.#runs / runsMax));
     const runs: Run[] = [];
     for (let at = 0; at < this.#runs; at += joined) {
       const last = Math.min(at + joined, this.#runs) - 1;

@@ -404,7 +404,12 @@ export class ActorRuntime {
 
   async #claimAndLoad(id: ArtifactId): Promise<ArtifactImage> {
     const where = await this.#placement.locate(id);
-    if (!where.here || !(await this.#placement.claim(id))) throw moved();
+    if (!where.here) {
+      // Whoever sent the call here thought otherwise, so the next one is to be located anew.
+      this.#placement.forget(id);
+      throw moved();
+    }
+    if (!(await this.#placement.claim(id))) throw moved();
     const startedMs = this.#clock.monotonicMs();
     let image: ArtifactImage | null = null;
     try {

@@ -137,7 +137,7 @@ describeCluster('[C8] after the end of a node', () => {
     expect(await closed).toBe(CLOSE.moved);
     // Not its lease has ended, but its claim.
     expect(await cluster.redis.client.hget('claims', target.artifactId)).toBeNull();
-    expect(await valueAt(heir, target)).toBe('kept');
+    await expect.poll(() => valueAt(heir, target)).toBe('kept');
   });
 });
 

@@ -92,4 +92,33 @@ describe('the data limit', () => {
     expect(window.isEmpty(61_000)).toBe(true);
     expect(window.spend(61_000, 1000)).toMatchObject({ accepted: true, limit: 1000, remaining: 0, resetS: 61, retryAfterS: 0 });
   });
+
+  it('[a move] a window goes on elsewhere: never more than the limit in a minute, whatever was spent there before', () => {
+    const half = fc.array(fc.record({ afterMs: fc.nat(3000), calls: fc.integer({ min: 1, max: 4 }) }), { maxLength: 100 });
+    fc.assert(
+      fc.property(half, fc.nat(4), half, fc.integer({ min: 1, max: 200 }), (before, spentThere, after, runsMax) => {
+        const [here, there] = [new CallWindow(40, WINDOW_MS), new CallWindow(40, WINDOW_MS)];
+        const accepted: number[] = [];
+        let nowMs = 1000;
+        const spend = (window: CallWindow, calls: number) => {
+          if (window.spend(nowMs, calls).accepted) for (let call = 0; call < calls; call += 1) accepted.push(nowMs);
+        };
+        for (const { afterMs, calls } of before) {
+          nowMs += afterMs;
+          spend(here, calls);
+        }
+        const runs = here.runs(nowMs, runsMax);
+        expect(runs.length).toBeLessThanOrEqual(runsMax);
+        const moved = runs.reduce((sum, { calls }) => sum + calls, 0);
+        if (moved + spentThere <= 40) spend(there, spentThere);
+        there.addRuns(runs);
+        for (const { afterMs, calls } of after) {
+          nowMs += afterMs;
+          spend(there, calls);
+        }
+        for (const [at, first] of accepted.entries())
+          expect(accepted.slice(at).filter((atMs) => atMs - first <= WINDOW_MS).length).toBeLessThanOrEqual(40);
+      }),
+    );
+  });
 });
