@@ -181,6 +181,11 @@ export class ActorRuntime {
     this.#listeners.push(listener);
   }
 
+  /** Artifacts whose actors are in memory or about to be. */
+  resident(): ArtifactId[] {
+    return [...this.#resident.keys(), ...this.#arriving.keys()];
+  }
+
   /** False once this node's lease is over: what it knows of live state may be out of date, and must not leave it. */
   mayAnswer(): boolean {
     return this.#placement.holds();

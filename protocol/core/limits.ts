@@ -170,6 +170,7 @@ export const LIMITS = {
   signInCodeTtlMs: 10 * 60 * 1000,
   // Attempts at codes in an hour, for one address: TOO_MANY_ATTEMPTS
   signInCodeTriesPerEmailPerHour: 30,
+  pagePasswordTriesPerQuarter: 10,
   // A session ends after this time without a call, and after this time in any case: UNAUTHORIZED
   sessionIdleMs: 14 * 24 * 60 * 60 * 1000,
   sessionTtlMs: 90 * 24 * 60 * 60 * 1000,

@@ -9,7 +9,7 @@ interface Window {
   readonly windowS: number;
   /**
    * Where calls are counted. `actor`: the process that owns the artifact. `memory`: each process by itself, for limits that only slow abuse
-   * down. `shared`: Postgres, exact across all processes.
+   * down: of N nodes a caller gets at most N times as much. `shared`: Postgres, exact across all processes.
    */
   readonly kept: 'actor' | 'memory' | 'shared';
 }
@@ -44,12 +44,12 @@ export const RATE_LIMITS = {
     quota: LIMITS.guestCodesPerHourPerAddress,
     windowS: HOUR_S,
     by: 'address',
-    kept: 'memory',
+    kept: 'shared',
     spentBy: 'handler',
   },
-  deviceStarts: addressLimit('deviceStarts', LIMITS.deviceStartsPerHourPerAddress, HOUR_S),
-  devicePolls: addressLimit('devicePolls', LIMITS.devicePollsPerMinutePerAddress, 60),
-  deviceCodes: addressLimit('deviceCodes', LIMITS.deviceCodesPerTenMinutes, 600),
+  deviceStarts: addressLimit('deviceStarts', LIMITS.deviceStartsPerHourPerAddress, HOUR_S, 'shared'),
+  devicePolls: addressLimit('devicePolls', LIMITS.devicePollsPerMinutePerAddress, 60, 'memory'),
+  deviceCodes: addressLimit('deviceCodes', LIMITS.deviceCodesPerTenMinutes, 600, 'shared'),
   pageTickets: { name: 'pageTickets', quota: LIMITS.pageTicketsPerMinute, windowS: 60, by: 'user', kept: 'memory', spentBy: 'edge' },
   // Spent by the content server, where a ticket is brought.
   pageEntries: {
@@ -70,9 +70,13 @@ export const RATE_LIMITS = {
   },
 } as const satisfies Readonly<Record<string, RateLimit>>;
 
-/** By address, counted by each process: it slows abuse down. */
-function addressLimit<const Name extends string>(name: Name, quota: number, windowS: number) {
-  return { name, quota, windowS, by: 'address', kept: 'memory', spentBy: 'edge' } as const;
+function addressLimit<const Name extends string, const Kept extends 'memory' | 'shared'>(
+  name: Name,
+  quota: number,
+  windowS: number,
+  kept: Kept,
+) {
+  return { name, quota, windowS, by: 'address', kept, spentBy: 'edge' } as const;
 }
 
 /** By person, counted by all processes together. */
@@ -97,6 +101,9 @@ export const SIGN_IN_LIMITS = {
   signInCodesByNetwork: handlerLimit('signInCodesByNetwork', LIMITS.signInCodesPerNetworkPerHour, HOUR_S, 'network'),
   signInCodeTries: handlerLimit('signInCodeTries', LIMITS.signInCodeTriesPerEmailPerHour, HOUR_S, 'email'),
 } as const satisfies Readonly<Record<string, HandlerLimit>>;
+
+/** Spent by the content server before the password of a page is checked, and forgotten where it is right. */
+export const PAGE_PASSWORD_TRIES = handlerLimit('pagePasswordTries', LIMITS.pagePasswordTriesPerQuarter, QUARTER_S, 'artifact and network');
 
 function handlerLimit<const By extends string>(name: string, quota: number, windowS: number, by: By) {
   return { name, quota, windowS, by, kept: 'shared', spentBy: 'handler' } as const;

@@ -6,7 +6,6 @@ import type { Logger } from 'pino';
 import { localPlacement } from '../../actors/runtime/placement.ts';
 import type { Clock } from '../../actors/runtime/ports.ts';
 import { ActorRuntime } from '../../actors/runtime/runtime.ts';
-import type { ArtifactId } from '../../protocol/core/ids.ts';
 import { LIMITS } from '../../protocol/core/limits.ts';
 import { DEPENDENCIES } from '../../protocol/core/operations.ts';
 import type { Cluster, ClusterSettings } from '../cluster/open-cluster.ts';
@@ -18,7 +17,7 @@ import type { ServiceDeps } from '../features/deps.ts';
 import type { Module } from '../features/module.ts';
 import { createAccount } from '../features/people/accounts/handlers.ts';
 import { type AppFiles, readAppFiles } from '../features/people/web-app/files.ts';
-import { LocalBus } from '../platform/bus.ts';
+import { type Bus, LocalBus } from '../platform/bus.ts';
 import { systemClock } from '../platform/clock.ts';
 import { type Config, deriveConfig, type Settings } from '../platform/config.ts';
 import { DependencyWatch } from '../platform/dependency-watch.ts';
@@ -41,6 +40,7 @@ import { Spool } from '../storage/spool.ts';
 import type { Sql } from '../storage/sql.ts';
 import { dataDirWords, inWords, storeWords } from '../storage/start-failures.ts';
 import { timedObjects } from '../storage/timed-objects.ts';
+import { actorsOnBus } from './actors-on-bus.ts';
 import { allModules, atomicHandlersOf, handlersOf, socketsOf, sweepsOf } from './modules.ts';
 import { type SweepReport, startSweeps } from './sweeps.ts';
 
@@ -148,7 +148,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
   const { caps, clock, log, metrics, cluster, database, sealer, objects, spool, pageSdk, appFiles, openapi, documentThread, bound } =
     foundation;
   const { sql } = database;
-  const bus = new LocalBus(log);
+  const bus: Bus = cluster?.bus ?? new LocalBus(log);
   const config: Config = deriveConfig(settings, bound.port);
   const limiters = { shared: new SharedLimiter({ sql, clock }), memory: new MemoryLimiter(clock) };
   const deps: ServiceDeps = { sql, clock, objects, bus, config, log };
@@ -165,8 +165,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     idleMs: settings.ACTOR_IDLE_S * 1000,
     memoryBytesMax: settings.ACTOR_MEMORY_MB * 1024 * 1024,
   });
-  const discard = ({ artifactId }: { readonly artifactId: ArtifactId }) => runtime.discard(artifactId);
-  bus.listen('actors', { 'artifact.gone': discard, 'artifact.replaced': discard });
+  actorsOnBus(bus, runtime, sql);
   const { documentThread: thread } = foundation;
   const { list, tokens, heads, content, access, receipts, subjects, streams, mail } = allModules({
     ...deps,
@@ -216,6 +215,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     receipts,
     subjects,
     dependencies,
+    node: cluster && { awake: () => cluster.bus.awake(), mayWrite: () => cluster.placement.holds() },
     openapi,
     access,
     runtime,
@@ -231,7 +231,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
   for (const { start } of parts) start?.();
   dependencies.start((name) => edge.dependencyDown(name));
   const sweeps = sweepsOf(parts);
-  const sweeping = startSweeps(sweeps, log);
+  const sweeping = startSweeps(sweeps, { sql, log, clock, ioClock: systemClock, isAlone: cluster === undefined });
 
   const drain = async () => {
     edge.stopListening();

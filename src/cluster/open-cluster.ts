@@ -5,6 +5,8 @@ import type { ActorRuntime } from '../../actors/runtime/runtime.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Settings } from '../platform/config.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import { ClusterBus } from './bus/cluster-bus.ts';
+import { redisWire } from './bus/wire.ts';
 import { openPeers, type PeerNetwork } from './peers/peer-network.ts';
 import { ClusterPlacement } from './placement/cluster-placement.ts';
 import { redisRegistry } from './placement/redis-registry.ts';
@@ -20,6 +22,7 @@ export type ClusterSettings = Settings & Required<Pick<Settings, 'REDIS_URL' | '
 export interface Cluster {
   readonly placement: ClusterPlacement;
   readonly peers: PeerNetwork;
+  readonly bus: ClusterBus;
   /** For the parts that share Redis. */
   readonly redis: RedisConnection;
   /** Rejects when Redis does not answer. */
@@ -42,23 +45,34 @@ export async function openCluster(settings: ClusterSettings, metrics: Metrics, l
     meter: { claimed: metrics.histogram('easel_claim_seconds', 'Time to claim an artifact for this node.', CLAIM_BUCKETS_S) },
     newIncarnation: () => randomBytes(INCARNATION_BYTES).toString('base64url'),
   });
+  const subscriptions = await openRedis(settings, 'subscriptions', log).catch((error) => {
+    redis.close();
+    throw error;
+  });
+  const bus = new ClusterBus({ address: settings.PEER_ADDRESS, wire: redisWire(redis, subscriptions), clock: systemClock, log, placement });
   watch(metrics, placement);
+  metrics.watch('easel_bus_in_doubt', '1 while facts of other nodes may be missing.', () => (bus.isInDoubt ? 1 : 0));
   await warnOfEviction(redis, log);
   const peers = await openPeers(settings, placement, metrics, log);
   let upkeep: PlacementUpkeep | undefined;
   return {
     placement,
     peers,
+    bus,
     redis,
     probe: () => redis.client.ping(),
     async start(runtime) {
       upkeep = new PlacementUpkeep({ placement, registry, actors: runtime, clock: systemClock, log });
+      // Heard before it is a member, so that nobody waits for its first heartbeat.
+      bus.start();
       await placement.start();
     },
     async stop() {
       upkeep?.stop();
       await placement.stop();
       peers.close();
+      await bus.stop();
+      subscriptions.close();
       redis.close();
     },
   };

@@ -45,7 +45,7 @@ interface Heads {
 }
 
 export interface ContentDeps extends ServiceDeps {
-  readonly limiters: Pick<LimiterDeps['limiters'], 'memory'>;
+  readonly limiters: LimiterDeps['limiters'];
   readonly pageSdk: PageSdk;
   readonly heads: Heads;
   readonly signIns: PageSignIns;
@@ -95,7 +95,7 @@ export class ContentServer {
     this.#encodings = new Encodings({ ...deps, hot: this.#hot });
     this.#files = new FileReplies({ hot: this.#hot, encodings: this.#encodings, log: deps.log });
     this.#grants = new Grants(deps);
-    this.#unlock = new Unlock({ grants: this.#grants, clock: deps.clock });
+    this.#unlock = new Unlock({ grants: this.#grants, clock: deps.clock, limiter: deps.limiters.shared });
     this.#viewers = new Viewers({ config: deps.config, signIns: deps.signIns, limiter: deps.limiters.memory });
     this.#heads = deps.heads;
     this.#receipts = deps.receipts;

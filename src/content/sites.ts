@@ -95,6 +95,7 @@ export class Sites {
     this.#bySlug = new ReadCache({ entriesMax: SITES_MAX, load: (slug) => this.#readSite(slug) });
     this.#versions = new ReadCache({ entriesMax: VERSIONS_MAX, load: (id) => this.#readVersion(id) });
     deps.bus.cache('sites', {
+      everything: () => this.#bySlug.clear(),
       ...onArtifact(({ slugs }) => {
         for (const slug of slugs) this.#bySlug.invalidate(slug);
       }),

@@ -1,38 +1,32 @@
 /** Password pages: checks the password that a visitor enters, and limits the attempts so that guessing is hopeless. */
 import { createHash } from 'node:crypto';
 import { verify } from '@node-rs/argon2';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../actors/runtime/ports.ts';
+import { PAGE_PASSWORD_TRIES } from '../../protocol/core/rate-limits.ts';
 import { networkOf } from '../edge/address.ts';
 import { chain } from '../edge/chain.ts';
+import type { SharedLimiter } from '../storage/shared-limiter.ts';
 import type { Grants } from './grants.ts';
 import { NO_PAGE, passwordForm } from './pages.ts';
 import type { Site } from './sites.ts';
 import type { ContentReply, ContentRequest } from './types.ts';
 
-/** Attempts on an artifact's password that one address has in a window; then 429. */
-const ATTEMPTS_MAX = 10;
-const WINDOW_MS = 15 * 60 * 1000;
-/** Addresses kept at once; an evicted one starts with a full quota. */
-const ADDRESSES_MAX = 50_000;
 /** One check takes some 20 MB and 30 ms of a thread; more concurrent visitors are asked to retry. */
 const CHECKS_MAX = 8;
 const GRANT_MS = 24 * 60 * 60 * 1000;
 
-interface Attempts {
-  count: number;
-  readonly sinceMs: number;
-}
+type UnlockLimiter = Pick<SharedLimiter, 'spend' | 'forget'>;
 
 export class Unlock {
   readonly #grants: Grants;
   readonly #clock: Clock;
-  readonly #attempts = new LRUCache<string, Attempts>({ max: ADDRESSES_MAX });
+  readonly #limiter: UnlockLimiter;
   #checks = 0;
 
-  constructor(deps: { readonly grants: Grants; readonly clock: Clock }) {
+  constructor(deps: { readonly grants: Grants; readonly clock: Clock; readonly limiter: UnlockLimiter }) {
     this.#grants = deps.grants;
     this.#clock = deps.clock;
+    this.#limiter = deps.limiter;
   }
 
   /** Until when (Unix ms) the request's grant for the site's current password is valid; null where it has none. */
@@ -48,10 +42,10 @@ export class Unlock {
     const form = new URLSearchParams(Buffer.from((await request.body?.()) ?? new Uint8Array()).toString('utf8'));
     const target = localTarget(form.get('to') ?? '/');
     const key = `${site.artifactId} ${networkOf(request.address)}`;
-    const retryAfterS = this.#spend(key);
+    const retryAfterS = await this.#spend(key);
     if (retryAfterS > 0) return passwordForm(target, { retryAfterS });
     if (!(await this.#matches(site.passwordHash, form.get('password') ?? ''))) return passwordForm(target, 'wrong');
-    this.#attempts.delete(key);
+    await this.#limiter.forget(PAGE_PASSWORD_TRIES, key);
     const cookie = await this.#grants.issue('unlock', subjectOf(site), this.#clock.nowMs() + GRANT_MS, secure);
     return {
       status: 303,
@@ -65,17 +59,9 @@ export class Unlock {
   }
 
   /** Counts an attempt before it is checked, so that concurrent ones cannot exceed the limit. Returns the seconds to wait, 0 for none. */
-  #spend(key: string): number {
+  async #spend(key: string): Promise<number> {
     if (this.#checks >= CHECKS_MAX) return 1;
-    const nowMs = this.#clock.nowMs();
-    const known = this.#attempts.get(key);
-    if (known === undefined || nowMs - known.sinceMs >= WINDOW_MS) {
-      this.#attempts.set(key, { count: 1, sinceMs: nowMs });
-      return 0;
-    }
-    if (known.count >= ATTEMPTS_MAX) return Math.ceil((known.sinceMs + WINDOW_MS - nowMs) / 1000);
-    known.count += 1;
-    return 0;
+    return (await this.#limiter.spend(PAGE_PASSWORD_TRIES, key)).retryAfterS;
   }
 
   async #matches(hash: string, password: string): Promise<boolean> {

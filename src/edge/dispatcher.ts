@@ -86,7 +86,19 @@ export interface EdgeDeps {
   readonly log: EdgeLog;
   /** The other nodes; absent where there is no cluster. */
   readonly peers?: Peers;
+  /** Undefined where there is no cluster. */
+  readonly node?: NodeGate | undefined;
 }
+
+/** Asked before each request. */
+export interface NodeGate {
+  /** Called first: this process may have been paused since the last request. */
+  awake(): void;
+  /** False while this node has lost touch with the others: it changes nothing that they would have to hear of. */
+  mayWrite(): boolean;
+}
+
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** What is known of a request so far, for its meter, its log line and the headers of its failure. */
 interface Progress {
@@ -264,6 +276,7 @@ export class Dispatcher {
       progress.closeAfter = true;
       throw refusalOf(headers.malformed);
     }
+    if (this.#deps.node !== undefined) requireTouch(this.#deps.node, exchange.method);
     const host = this.#hosts.classify(headers.host);
     if (host.kind === 'invalid') throw refusalOf('host');
     if (this.#forwarder === undefined || exchange.isCarried) return this.#here(exchange, progress, host);
@@ -465,6 +478,12 @@ export class Dispatcher {
 function contentLengthOf({ headers }: RequestHead): number {
   for (let at = 0; at < headers.length; at += 2) if (headers[at] === 'content-length') return Number(headers[at + 1]);
   return 0;
+}
+
+function requireTouch(node: NodeGate, method: string): void {
+  node.awake();
+  if (READING.has(method) || node.mayWrite()) return;
+  throw new Failure('UNAVAILABLE', { message: 'This node has lost touch with the others.', retryAfterS: 1 });
 }
 
 /** The answer itself, or a promise of it where its body has to be prepared. */

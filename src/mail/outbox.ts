@@ -90,9 +90,16 @@ export async function markSent(sql: Queries, id: string, nowMs: number): Promise
   await sql`update mail_outbox set sent_at_ms = ${nowMs}, next_attempt_at_ms = null, failure = null where id = ${id}`;
 }
 
-/** `nextAtMs` null: no further attempt. */
-export async function markFailed(sql: Queries, id: string, failure: string, nextAtMs: number | null): Promise<void> {
-  await sql`update mail_outbox set failure = ${failure.slice(0, 500)}, next_attempt_at_ms = ${nextAtMs} where id = ${id}`;
+/** `nextAtMs` null: no further attempt. Nothing changes where another process has tried it since, or it is sent. */
+export async function markFailed(
+  sql: Queries,
+  { id, attempts }: Pick<DueMail, 'id' | 'attempts'>,
+  failure: string,
+  nextAtMs: number | null,
+): Promise<void> {
+  await sql`
+    update mail_outbox set failure = ${failure.slice(0, 500)}, next_attempt_at_ms = ${nextAtMs}
+    where id = ${id} and attempts = ${attempts} and sent_at_ms is null`;
 }
 
 /** When the next mail is due, Unix ms; null when none is waiting. */

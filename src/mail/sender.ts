@@ -8,6 +8,8 @@ import { MailRefused, type MailTransport } from './transports.ts';
 const BATCH_MAX = 10;
 /** Longer than sending a whole batch can take, so that a lease only ends early when its process has died. */
 const LEASE_MS = 5 * 60_000;
+/** A mail begins within this time after it was taken, so that its lease outlasts the attempt. */
+const SENDS_MS = LEASE_MS - 60_000;
 /** How often the outbox is checked for mail that another process left behind. */
 const POLL_MS = 60_000;
 const RETRY_FIRST_MS = 30_000;
@@ -85,9 +87,11 @@ export class MailSender {
     const { sql, clock } = this.#deps;
     for (;;) {
       const nowMs = clock.nowMs();
+      const takenMs = clock.monotonicMs();
       const due = await takeDue(sql, { nowMs, untilMs: nowMs + LEASE_MS, limit: BATCH_MAX });
       for (const mail of due) {
-        if (this.#stopped) return;
+        // After a pause of this process another one may send the rest.
+        if (this.#stopped || clock.monotonicMs() - takenMs >= SENDS_MS) return;
         await this.#send(mail);
       }
       if (due.length < BATCH_MAX) return;
@@ -107,7 +111,7 @@ export class MailSender {
         { err, mail: mail.id, attempts: mail.attempts },
         isLast ? 'mail could not be sent; no further attempt is made' : 'mail could not be sent; the sender tries again',
       );
-      await markFailed(sql, mail.id, textOf(err), isLast ? null : clock.nowMs() + retryAfterMs(mail.attempts));
+      await markFailed(sql, mail, textOf(err), isLast ? null : clock.nowMs() + retryAfterMs(mail.attempts));
       return;
     }
     await markSent(sql, mail.id, clock.nowMs());

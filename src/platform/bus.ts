@@ -37,13 +37,28 @@ export type ArtifactFact = Extract<Fact, AboutArtifact>;
 type Reaction<K extends FactKind> = (fact: Extract<Fact, { kind: K }>) => void | Promise<void>;
 export type Reactions = { readonly [K in FactKind]?: Reaction<K> };
 
+/** What drops entries of a cache. */
+export interface Drops extends Reactions {
+  /** Drops all entries, in the same turn: facts may have been missed. Reads under way are repeated. */
+  everything(): void;
+}
+
+/** What keeps something open up to date. */
+export interface Hearing extends Reactions {
+  /**
+   * Facts of any kind may have been missed: decides everything anew, a bounded part at a time, because there may be much of it. Settles when
+   * that is done; it is not called again before.
+   */
+  resync(): void | Promise<void>;
+}
+
 export interface Bus {
   /** Call after the commit. A reaction that fails is logged and stops no other. */
   tell(fact: Fact): void;
   /** Declares a cache and what drops it. A reaction must drop in the same turn. Names are unique. */
-  cache(name: string, drops: Reactions): void;
+  cache(name: string, drops: Drops): void;
   /** Declares a listener. It runs when every cache has dropped what the fact made stale. */
-  listen(name: string, reactions: Reactions): void;
+  listen(name: string, hearing: Hearing): void;
 }
 
 /** The same reaction to every fact about an artifact. */
@@ -51,46 +66,103 @@ export function onArtifact(reaction: (fact: ArtifactFact) => void | Promise<void
   return { 'artifact.changed': reaction, 'artifact.gone': reaction, 'artifact.replaced': reaction };
 }
 
-type Reacting = readonly [name: string, reactions: Reactions];
+interface Listener {
+  readonly name: string;
+  readonly hearing: Hearing;
+  /** A resync is `asked` for while one is `running`: it runs again after it. */
+  resync: 'idle' | 'running' | 'asked';
+}
 
-/** The bus of one process. */
-export class LocalBus implements Bus {
+/** Who reacts to facts in this process. */
+export class FactReactions {
   readonly #log: Log;
-  readonly #caches: Reacting[] = [];
-  readonly #listeners: Reacting[] = [];
+  readonly #caches = new Map<string, Drops>();
+  readonly #listeners = new Map<string, Listener>();
 
   constructor(log: Log) {
     this.#log = log;
   }
 
-  tell(fact: Fact): void {
-    for (const reacting of this.#caches) this.#react(reacting, fact);
-    for (const reacting of this.#listeners) this.#react(reacting, fact);
+  cache(name: string, drops: Drops): void {
+    this.#requireNew(name);
+    this.#caches.set(name, drops);
   }
 
-  cache(name: string, drops: Reactions): void {
-    this.#add(this.#caches, name, drops);
+  listen(name: string, hearing: Hearing): void {
+    this.#requireNew(name);
+    this.#listeners.set(name, { name, hearing, resync: 'idle' });
   }
 
-  listen(name: string, reactions: Reactions): void {
-    this.#add(this.#listeners, name, reactions);
+  react(fact: Fact): void {
+    for (const [name, drops] of this.#caches) this.#run(name, fact.kind, () => reactionTo(fact, drops));
+    for (const { name, hearing } of this.#listeners.values()) this.#run(name, fact.kind, () => reactionTo(fact, hearing));
   }
 
-  #add(to: Reacting[], name: string, reactions: Reactions): void {
-    if ([...this.#caches, ...this.#listeners].some(([known]) => known === name))
-      throw new Error(`Two parts are called ${name} on the bus.`);
-    to.push([name, reactions]);
+  /** Drops all caches, at once. */
+  dropAll(): void {
+    for (const [name, drops] of this.#caches) this.#run(name, 'everything', () => drops.everything());
   }
 
-  #react([name, reactions]: Reacting, fact: Fact): void {
-    // The map keeps each reaction's exact type; past this point all are called alike.
-    const reaction = reactions[fact.kind] as ((fact: Fact) => void | Promise<void>) | undefined;
-    if (reaction === undefined) return;
-    const failed = (err: unknown) => this.#log.error({ err, fact: fact.kind, reaction: name }, 'a reaction to a changed fact failed');
+  /** Facts were missed: drops all caches and has every listener decide anew. */
+  resync(): void {
+    this.dropAll();
+    for (const listener of this.#listeners.values()) {
+      if (listener.resync === 'idle') void this.#resync(listener);
+      else listener.resync = 'asked';
+    }
+  }
+
+  async #resync(listener: Listener): Promise<void> {
+    do {
+      listener.resync = 'running';
+      await this.#run(listener.name, 'resync', () => listener.hearing.resync());
+    } while (isAskedAgain(listener));
+    listener.resync = 'idle';
+  }
+
+  #requireNew(name: string): void {
+    if (this.#caches.has(name) || this.#listeners.has(name)) throw new Error(`Two parts are called ${name} on the bus.`);
+  }
+
+  /** Never rejects. */
+  #run(reaction: string, fact: FactKind | 'everything' | 'resync', run: () => void | Promise<void>): void | Promise<void> {
+    const failed = (err: unknown) => this.#log.error({ err, fact, reaction }, 'a reaction to a changed fact failed');
     try {
-      Promise.resolve(reaction(fact)).catch(failed);
+      return run()?.catch(failed);
     } catch (err) {
       failed(err);
     }
+  }
+}
+
+/** Told by others during an await, which the compiler cannot see. */
+function isAskedAgain({ resync }: { readonly resync: Listener['resync'] }): boolean {
+  return resync === 'asked';
+}
+
+function reactionTo(fact: Fact, reactions: Reactions): void | Promise<void> {
+  // The map keeps each reaction's exact type; past this point all are called alike.
+  const reaction = reactions[fact.kind] as ((fact: Fact) => void | Promise<void>) | undefined;
+  return reaction?.(fact);
+}
+
+/** The bus of one process: nothing is ever missed. */
+export class LocalBus implements Bus {
+  readonly #reactions: FactReactions;
+
+  constructor(log: Log) {
+    this.#reactions = new FactReactions(log);
+  }
+
+  tell(fact: Fact): void {
+    this.#reactions.react(fact);
+  }
+
+  cache(name: string, drops: Drops): void {
+    this.#reactions.cache(name, drops);
+  }
+
+  listen(name: string, hearing: Hearing): void {
+    this.#reactions.listen(name, hearing);
   }
 }

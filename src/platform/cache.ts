@@ -35,6 +35,10 @@ export class BoundedMap<K, V> {
     this.#slots.delete(key);
   }
 
+  clear(): void {
+    this.#slots.clear();
+  }
+
   deleteWhere(isMeant: (value: V) => boolean): void {
     for (const [key, { value }] of this.#slots) if (isMeant(value)) this.#slots.delete(key);
   }
@@ -75,6 +79,12 @@ export class ReadCache<K extends string, V extends object> {
   /** The same for every value that `isMeant` names. Reads under way are repeated, because it is not known yet what they read. */
   invalidateWhere(isMeant: (value: V) => boolean): void {
     this.#entries.deleteWhere(isMeant);
+    this.#loading.clear();
+  }
+
+  /** The same for all values. */
+  clear(): void {
+    this.#entries.clear();
     this.#loading.clear();
   }
 

@@ -41,6 +41,11 @@ export class SharedLimiter implements Limiter {
       where limit_name = ${limit.name} and subject = ${subject}`;
   }
 
+  /** Takes back all calls of this subject. */
+  async forget(limit: RateLimit, subject: string): Promise<void> {
+    await this.#sql`delete from rate_window where limit_name = ${limit.name} and subject = ${subject}`;
+  }
+
   /** What spending `calls` would return now, without spending or waiting for locks. */
   async look(limit: RateLimit, subject: string, calls = 1): Promise<Spent> {
     const nowMs = this.#clock.nowMs();

@@ -70,7 +70,7 @@ const deps = () => ({
 function sweep(signal = NEVER, gone: string[] = []): Promise<SweepReport> {
   const { sql, tableSql, journalSql } = database;
   const foundation = deps();
-  foundation.bus.listen('test', { 'artifact.gone': ({ artifactId }) => void gone.push(artifactId) });
+  foundation.bus.listen('test', { resync: () => undefined, 'artifact.gone': ({ artifactId }) => void gone.push(artifactId) });
   const runtime = new ActorRuntime({
     meter: UNMETERED,
     idleMs: 60_000,

@@ -10,6 +10,7 @@ import { LocalBus } from '../../src/platform/bus.ts';
 import { deriveConfig, parseSettings } from '../../src/platform/config.ts';
 import { fileObjects } from '../../src/storage/file-objects.ts';
 import type { ObjectStore } from '../../src/storage/objects.ts';
+import { SharedLimiter } from '../../src/storage/shared-limiter.ts';
 import { builtPageSdk, openTestDatabase, SILENT, type TestDatabase, temporaryDir } from '../support/database.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
@@ -77,7 +78,7 @@ export class Stage {
       ...callers,
       receipts: { note: () => undefined },
       views: { note: (artifactId, { address }) => this.viewed.push({ artifactId, address }) },
-      limiters: { memory: new MemoryLimiter(this.clock) },
+      limiters: { memory: new MemoryLimiter(this.clock), shared: new SharedLimiter({ sql: database.sql, clock: this.clock }) },
     });
   }
 
@@ -107,7 +108,7 @@ export class Stage {
       ...NOBODY,
       receipts: { note: () => undefined },
       views: { note: (artifactId, { address }) => this.viewed.push({ artifactId, address }) },
-      limiters: { memory: new MemoryLimiter(this.clock) },
+      limiters: { memory: new MemoryLimiter(this.clock), shared: new SharedLimiter({ sql: this.database.sql, clock: this.clock }) },
     });
     onTestFinished(() => server.close());
     return server;

@@ -285,3 +285,23 @@ test('a refusal names the limit, its quota and when to retry', () => {
   });
   expect(requireAccepted(RATE_LIMITS.publish, { ...spent, accepted: true })).toBeUndefined();
 });
+
+describe.each<DatabaseKind>(databaseKinds())('three nodes on one database: %s', (kind) => {
+  test('exactly as many of all concurrent attempts pass as the limit has, whichever node they reach', async () => {
+    const database = await openTestDatabase(kind);
+    const clocks = [new VirtualClock(), new VirtualClock(), new VirtualClock()];
+    // Their clocks differ.
+    clocks.forEach((clock, n) => void clock.advance(n * 700));
+    const nodes = clocks.map((clock) => new SharedLimiter({ sql: database.sql, clock }));
+    const limit = newLimit(20);
+    const attempt = (n: number) => (nodes[n % nodes.length] as SharedLimiter).spend(limit, 'somebody');
+    const first = await Promise.all(Array.from({ length: 60 }, (_, n) => attempt(n)));
+    expect(first.filter(({ accepted }) => accepted).length).toBe(20);
+    for (const clock of clocks) clock.advance(WINDOW_MS + 1400);
+    const next = await Promise.all(Array.from({ length: 60 }, (_, n) => attempt(n)));
+    expect(next.filter(({ accepted }) => accepted).length).toBe(20);
+    await nodes[0]?.forget(limit, 'somebody');
+    expect((await attempt(1)).accepted).toBe(true);
+    await database.close();
+  });
+});

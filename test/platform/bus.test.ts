@@ -1,16 +1,18 @@
 /** The guarantees of the bus: caches drop before listeners run, and a failing listener stops no other. */
 import { expect, test } from 'vitest';
 import { newId } from '../../protocol/core/ids.ts';
-import { LocalBus, onArtifact } from '../../src/platform/bus.ts';
+import { FactReactions, LocalBus, onArtifact } from '../../src/platform/bus.ts';
 import { SILENT } from '../support/database.ts';
 
 const changed = { kind: 'artifact.changed', artifactId: newId('artifact'), slugs: ['page'] } as const;
+const everything = () => undefined;
+const resync = () => undefined;
 
 test('caches drop before any listener hears, whatever the order in which they came', () => {
   const bus = new LocalBus(SILENT);
   const heard: string[] = [];
-  bus.listen('listener', { 'artifact.changed': () => void heard.push('listener') });
-  bus.cache('cache', { 'artifact.changed': () => void heard.push('cache') });
+  bus.listen('listener', { resync, 'artifact.changed': () => void heard.push('listener') });
+  bus.cache('cache', { everything, 'artifact.changed': () => void heard.push('cache') });
   bus.tell(changed);
   expect(heard).toEqual(['cache', 'listener']);
 });
@@ -20,13 +22,14 @@ test('a reaction that throws or rejects is logged with its name and stops no oth
   const bus = new LocalBus({ ...SILENT, error: (fields) => void logged.push((fields as { reaction: string }).reaction) });
   const heard: string[] = [];
   bus.cache('throws', {
+    everything,
     'artifact.changed': () => {
       throw new Error('a bug');
     },
   });
-  bus.listen('rejects', { 'artifact.changed': () => Promise.reject(new Error('a bug')) });
-  bus.cache('a cache', { 'artifact.changed': () => void heard.push('a cache') });
-  bus.listen('a listener', { 'artifact.changed': () => void heard.push('a listener') });
+  bus.listen('rejects', { resync, 'artifact.changed': () => Promise.reject(new Error('a bug')) });
+  bus.cache('a cache', { everything, 'artifact.changed': () => void heard.push('a cache') });
+  bus.listen('a listener', { resync, 'artifact.changed': () => void heard.push('a listener') });
   bus.tell(changed);
   await new Promise((resolve) => setImmediate(resolve));
   expect([heard, logged]).toEqual([
@@ -38,10 +41,7 @@ test('a reaction that throws or rejects is logged with its name and stops no oth
 test('an event reaches only the subscribers of its kind', () => {
   const bus = new LocalBus(SILENT);
   const heard: string[] = [];
-  bus.cache(
-    'artifacts',
-    onArtifact(({ kind }) => void heard.push(kind)),
-  );
+  bus.cache('artifacts', { everything, ...onArtifact(({ kind }) => void heard.push(kind)) });
   bus.tell({ kind: 'account.changed', userId: newId('user') });
   bus.tell({ ...changed, kind: 'artifact.gone' });
   bus.tell({ ...changed, kind: 'artifact.replaced' });
@@ -50,6 +50,36 @@ test('an event reaches only the subscribers of its kind', () => {
 
 test('two parts of one name are refused: a log line would not say which failed', () => {
   const bus = new LocalBus(SILENT);
-  bus.cache('one', {});
-  expect(() => bus.listen('one', {})).toThrow('Two parts are called one');
+  bus.cache('one', { everything });
+  expect(() => bus.listen('one', { resync })).toThrow('Two parts are called one');
+});
+
+test('facts that may have been missed: all caches drop, then every listener decides anew, and what fails stops no other', () => {
+  const done: string[] = [];
+  const reactions = new FactReactions({
+    ...SILENT,
+    error: (fields) => void done.push(`failed: ${(fields as { reaction: string }).reaction}`),
+  });
+  reactions.listen('listener', { resync: () => void done.push('listener') });
+  reactions.cache('throws', {
+    everything: () => {
+      throw new Error('a bug');
+    },
+  });
+  reactions.cache('cache', { everything: () => void done.push('cache') });
+  reactions.resync();
+  expect(done).toEqual(['failed: throws', 'cache', 'listener']);
+});
+
+test('C12: a listener that decides anew is not told again before it is done, and then once', async () => {
+  const reactions = new FactReactions(SILENT);
+  const ends: (() => void)[] = [];
+  reactions.listen('slow', { resync: () => new Promise<void>((resolve) => ends.push(resolve)) });
+  for (let times = 0; times < 10; times += 1) reactions.resync();
+  expect(ends.length).toBe(1);
+  ends[0]?.();
+  await expect.poll(() => ends.length).toBe(2);
+  ends[1]?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(ends.length).toBe(2);
 });

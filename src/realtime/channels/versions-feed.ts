@@ -66,10 +66,13 @@ export class VersionsFeed {
   constructor(deps: { readonly sql: Sql; readonly log: Log; readonly bus: Bus }) {
     this.#sql = deps.sql;
     this.#log = deps.log;
-    deps.bus.listen(
-      'versions feed',
-      onArtifact(({ artifactId }) => this.#refresh(artifactId)),
-    );
+    deps.bus.listen('versions feed', {
+      ...onArtifact(({ artifactId }) => this.#refresh(artifactId)),
+      // One after the other, because each is a read.
+      resync: async () => {
+        for (const artifactId of [...this.#feeds.keys()]) await this.#refresh(artifactId);
+      },
+    });
   }
 
   follow(artifactId: ArtifactId, listener: VersionsListener): VersionsFollowing {
@@ -77,9 +80,9 @@ export class VersionsFeed {
     this.#feeds.set(artifactId, feed);
     const following: Following = { listener, begun: false, toldNo: listener.since ?? Number.MAX_SAFE_INTEGER, toldLive: undefined };
     feed.followings.add(following);
-    this.#refresh(artifactId);
+    void this.#refresh(artifactId);
     return {
-      resume: () => this.#refresh(artifactId),
+      resume: () => void this.#refresh(artifactId),
       close: () => {
         feed.followings.delete(following);
         if (feed.followings.size === 0 && this.#feeds.get(artifactId) === feed) this.#feeds.delete(artifactId);
@@ -87,12 +90,12 @@ export class VersionsFeed {
     };
   }
 
-  /** One read serves all followers; a request during a read causes another one after it. */
-  #refresh(artifactId: ArtifactId): void {
+  /** One read serves all followers; a request during a read causes another one after it. Never rejects. */
+  async #refresh(artifactId: ArtifactId): Promise<void> {
     const feed = this.#feeds.get(artifactId);
     if (feed === undefined) return;
     feed.again = true;
-    if (!feed.reading) void this.#read(artifactId, feed);
+    if (!feed.reading) await this.#read(artifactId, feed);
   }
 
   async #read(artifactId: ArtifactId, feed: Feed): Promise<void> {

@@ -24,6 +24,7 @@ export class ArtifactHeads {
       },
     });
     deps.bus.cache('artifact heads', {
+      everything: () => this.#live.clear(),
       ...onArtifact(({ artifactId }) => this.#live.invalidate(artifactId)),
       'folder.changed': (fact) => this.#live.invalidateWhere((head) => isInFolderOf(head, fact)),
     });

@@ -60,10 +60,10 @@ export async function writePicture(tx: Queries, { artifactId, versionId }: Claim
 }
 
 /** `dueAtMs` null: no further attempt. */
-export async function writeFailure(sql: Queries, { artifactId, versionId }: Claimed, dueAtMs: number | null): Promise<void> {
+export async function writeFailure(sql: Queries, { artifactId, versionId, attempts }: Claimed, dueAtMs: number | null): Promise<void> {
   await sql`
     update thumbnail set due_at_ms = ${dueAtMs}
-    where artifact_id = ${artifactId} and version_id = ${versionId} and sha256 is null`;
+    where artifact_id = ${artifactId} and version_id = ${versionId} and attempts = ${attempts} and sha256 is null`;
 }
 
 /** Gives back an attempt that ended for no fault of the page. */

@@ -66,6 +66,8 @@ export class ChangeHub {
     // The data was replaced without its actor: clients are disconnected, reconnect and read the new data.
     deps.bus.listen('change hub', {
       'artifact.replaced': ({ artifactId }) => this.#followed.get(artifactId)?.each((follower) => follower.end()),
+      // What was written elsewhere shows in the store.
+      resync: () => this.#compare(),
     });
   }
 
@@ -145,16 +147,22 @@ export class ChangeHub {
 
   async #heartbeat(): Promise<void> {
     const beat = this.#beat;
+    await this.#compare();
+    // The last follower left during the read. Followers that came since have started a new heartbeat, so this one stops.
+    if (this.#beat !== beat) return;
+    this.#beat = this.#followed.size > 0 ? this.#deps.clock.after(HEARTBEAT_MS, () => void this.#heartbeat()) : undefined;
+  }
+
+  /** Beats for every follower; those that have missed something in the store read it. Never rejects. */
+  async #compare(): Promise<void> {
+    if (this.#followed.size === 0) return;
     let seqs: ReadonlyMap<ArtifactId, number> = new Map();
     try {
       seqs = await readHeadSeqs(this.#deps.sql, [...this.#followed.keys()]);
     } catch (err) {
       this.#deps.log.warn({ err }, 'followers were not compared with the store; the next heartbeat tries again');
     }
-    // The last follower left during the read. Followers that came since have started a new heartbeat, so this one stops.
-    if (this.#beat !== beat) return;
     for (const [id, followed] of [...this.#followed]) followed.beat(seqs.get(id) ?? 0);
-    this.#beat = this.#followed.size > 0 ? this.#deps.clock.after(HEARTBEAT_MS, () => void this.#heartbeat()) : undefined;
   }
 }
 

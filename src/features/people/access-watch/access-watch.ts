@@ -17,6 +17,11 @@ const EXPIRY_LOOK_MS = 24 * 3600 * 1000;
 /** A head or an account that cannot be read within this time ends the access, because what was revoked is over within a second. */
 const DECISION_MS = 700;
 
+/** After facts may have been missed so many artifacts are read at once, so that callers do not wait for long behind them. */
+const RESYNC_HEADS_AT_ONCE = 16;
+/** What one query tells of so many tokens, or accounts. */
+const RESYNC_ROWS = 500;
+
 export interface AccessWatchDeps {
   readonly clock: Clock;
   /** For the deadline of a read: real time, whatever time the service runs on. */
@@ -24,7 +29,7 @@ export interface AccessWatchDeps {
   readonly log: Log;
   readonly bus: Bus;
   readonly heads: { get(id: ArtifactId): ArtifactHead | Promise<ArtifactHead | null> };
-  readonly tokens: Pick<TokenService, 'standingsOf'>;
+  readonly tokens: Pick<TokenService, 'standingsOf' | 'endedOf'>;
 }
 
 interface Watching {
@@ -60,6 +65,7 @@ export class AccessWatch implements OpenAccess {
     this.#recentUsers = new RecentFacts(deps.clock);
     this.#recentWorkspaces = new RecentFacts(deps.clock);
     deps.bus.listen('access watch', {
+      resync: () => this.#resync(),
       ...onArtifact(({ artifactId, kind }) => this.#changed(artifactId, kind)),
       'token.revoked': ({ tokenId }) => {
         this.#recentTokens.note(tokenId);
@@ -92,8 +98,11 @@ export class AccessWatch implements OpenAccess {
   /** A fact about the caller may have been told between the reading of the credential and now. */
   #checkBeginning({ principal }: Watching): void {
     const tokenId = tokenOf(principal);
-    // In a later turn: its caller does not expect to be told within this one.
-    if (tokenId !== undefined && this.#recentTokens.has(tokenId)) queueMicrotask(() => this.#revoked(tokenId));
+    if (tokenId !== undefined) {
+      // In a later turn: its caller does not expect to be told within this one.
+      if (this.#recentTokens.has(tokenId)) queueMicrotask(() => this.#revoked(tokenId));
+      else if (this.#recentTokens.mayAnybody()) void this.#endRevoked([tokenId]);
+    }
     if (principal.kind !== 'user') return;
     const sharedBy = [...principal.person.grants.sharedBy];
     const isRecent = this.#recentUsers.may(principal.userId) || sharedBy.some((id) => this.#recentWorkspaces.may(id));
@@ -175,12 +184,11 @@ export class AccessWatch implements OpenAccess {
     this.#facts += 1;
     const fact = this.#facts;
     const standings = await this.#inTime(() => this.#deps.tokens.standingsOf([...open]));
-    for (const id of open) {
-      for (const watching of [...(this.#byUser.get(id) ?? [])]) void this.#stands(watching, standings, fact);
-      for (const call of this.#openCalls(({ caller }) => caller?.kind === 'user' && caller.userId === id)) {
-        void this.#callStands(call, standings);
-      }
-    }
+    const decisions = [...open].flatMap((id) => [
+      ...[...(this.#byUser.get(id) ?? [])].map((watching) => this.#stands(watching, standings, fact)),
+      ...this.#openCalls(({ caller }) => caller?.kind === 'user' && caller.userId === id).map((call) => this.#callStands(call, standings)),
+    ]);
+    await Promise.all(decisions);
   }
 
   async #stands(watching: Watching, standings: Standings | undefined, fact: number): Promise<void> {
@@ -230,6 +238,26 @@ export class AccessWatch implements OpenAccess {
     await Promise.all([...open].map(decide));
   }
 
+  /** Facts may have been missed, or may be from now until the next resync. Everything that is open is decided anew, part by part. */
+  async #resync(): Promise<void> {
+    for (const recent of [this.#recentTokens, this.#recentUsers, this.#recentWorkspaces]) recent.noteAnybody();
+    const open = this.#openCalls(() => true);
+    const callers = open.flatMap(({ caller }) => caller ?? []);
+    const tokens = new Set([...this.#byToken.keys(), ...callers.flatMap((caller) => tokenOf(caller) ?? [])]);
+    for (const part of partsOf(tokens, RESYNC_ROWS)) await this.#endRevoked(part);
+    const users = new Set([...this.#byUser.keys(), ...callers.flatMap((caller) => (caller.kind === 'user' ? caller.userId : []))]);
+    for (const part of partsOf(users, RESYNC_ROWS)) await this.#peopleChanged(new Set(part));
+    const artifacts = new Set([...this.#byArtifact.keys(), ...open.flatMap(({ artifactId }) => artifactId ?? [])]);
+    for (const part of partsOf(artifacts, RESYNC_HEADS_AT_ONCE)) {
+      await Promise.all(part.map((id) => this.#changed(id, 'artifact.changed')));
+    }
+  }
+
+  async #endRevoked(ids: readonly TokenId[]): Promise<void> {
+    const ended = await this.#inTime(() => this.#deps.tokens.endedOf(ids));
+    for (const id of ids) if (ended === undefined || ended.has(id)) this.#endToken(id, ended === undefined ? 'undecided' : 'revoked');
+  }
+
   async #read(id: ArtifactId): Promise<Found> {
     const head = await this.#inTime(() => this.#deps.heads.get(id));
     if (head === undefined) return { over: 'undecided' };
@@ -253,9 +281,18 @@ export class AccessWatch implements OpenAccess {
   }
 
   #revoked(tokenId: TokenId): void {
-    for (const watching of [...(this.#byToken.get(tokenId) ?? [])]) this.#end(watching, 'revoked');
-    for (const call of this.#openCalls(({ caller }) => caller !== undefined && tokenOf(caller) === tokenId)) call.end('revoked');
+    this.#endToken(tokenId, 'revoked');
   }
+
+  #endToken(tokenId: TokenId, over: AccessEnd): void {
+    for (const watching of [...(this.#byToken.get(tokenId) ?? [])]) this.#end(watching, over);
+    for (const call of this.#openCalls(({ caller }) => caller !== undefined && tokenOf(caller) === tokenId)) call.end(over);
+  }
+}
+
+function* partsOf<Id>(ids: ReadonlySet<Id>, size: number): Generator<readonly Id[]> {
+  const all = [...ids];
+  for (let from = 0; from < all.length; from += size) yield all.slice(from, from + size);
 }
 
 function standingIn(

@@ -9,7 +9,7 @@ export class RecentFacts<Id> {
   readonly #clock: Clock;
   /** Each with the monotonic ms of its last fact, oldest first. */
   readonly #told = new Map<Id, number>();
-  /** The monotonic ms until which anybody may be meant, because some were forgotten before their time. */
+  /** The monotonic ms until which anybody may be meant, because some were forgotten before their time or facts were missed. */
   #anybodyUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
@@ -24,14 +24,23 @@ export class RecentFacts<Id> {
       const isOver = toldMs + RECENT_MS <= nowMs;
       if (!isOver && this.#told.size <= RECENT_MAX) return;
       this.#told.delete(oldest);
-      if (!isOver) this.#anybodyUntilMs = toldMs + RECENT_MS;
+      if (!isOver) this.#anybodyUntilMs = Math.max(this.#anybodyUntilMs, toldMs + RECENT_MS);
     }
+  }
+
+  /** Facts were missed, so anybody may be meant. */
+  noteAnybody(): void {
+    this.#anybodyUntilMs = this.#clock.monotonicMs() + RECENT_MS;
   }
 
   /** False only where there certainly was none. */
   may(id: Id): boolean {
-    if (this.#told.size === 0) return false;
-    return this.has(id) || this.#clock.monotonicMs() < this.#anybodyUntilMs;
+    return this.has(id) || this.mayAnybody();
+  }
+
+  /** Whether somebody may be meant who is not known by name. */
+  mayAnybody(): boolean {
+    return this.#clock.monotonicMs() < this.#anybodyUntilMs;
   }
 
   /** True only where there certainly was one. */

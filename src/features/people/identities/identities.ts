@@ -30,7 +30,10 @@ export class Identities {
         return row === null ? null : { name: row.name ?? `User ${id.slice(-4)}` };
       },
     });
-    bus.cache('names of accounts', { 'account.changed': ({ userId }) => this.#names.invalidate(userId) });
+    bus.cache('names of accounts', {
+      everything: () => this.#names.clear(),
+      'account.changed': ({ userId }) => this.#names.invalidate(userId),
+    });
   }
 
   /** `session`: unique to the connection; identifies anonymous callers. Synchronous unless an account has to be read. */

@@ -188,6 +188,24 @@ export async function readGuestToken(sql: Queries, sha256: Buffer): Promise<Know
   };
 }
 
+/** Those of these credentials, of any kind, that are revoked or not there. */
+export async function readEnded(sql: Queries, ids: readonly TokenId[]): Promise<Set<TokenId>> {
+  const rows = await sql<{ id: TokenId }[]>`
+    select id from access_token where id = any(${[...ids]}::text[]) and revoked_at_ms is null
+    union all
+    select t.id from agent_token t join service_principal p on p.id = t.principal_id join workspace w on w.id = p.workspace_id
+    where t.id = any(${[...ids]}::text[]) and t.revoked_at_ms is null and w.deleted_at_ms is null
+    union all
+    select t.id from external_token t join external_user e on e.id = t.external_id join workspace w on w.id = e.workspace_id
+    where t.id = any(${[...ids]}::text[]) and t.revoked_at_ms is null and w.deleted_at_ms is null
+    union all
+    select token_id from comment_guest where token_id = any(${[...ids]}::text[]) and revoked_at_ms is null
+    union all
+    select id from session where id = any(${[...ids]}::text[]) and revoked_at_ms is null`;
+  const usable = new Set(rows.map(({ id }) => id));
+  return new Set(ids.filter((id) => !usable.has(id)));
+}
+
 /** Each token with the time of its last use in Unix ms. */
 export type TokenUses = readonly (readonly [TokenId, number])[];
 

@@ -9,7 +9,7 @@ import type { Sql } from '../../../storage/sql.ts';
 import type { Accounts } from '../accounts/rules.ts';
 import { readStandings, type Standing } from '../persons/rows.ts';
 import { BEARERS, type CredentialKind, credentialName, nameOfSecret } from './kinds.ts';
-import { revokeToken } from './rows.ts';
+import { readEnded, revokeToken } from './rows.ts';
 import { type KnownToken, requireUsable, unauthorized, wasIdle } from './rules.ts';
 
 const CACHED_TOKENS_MAX = 20_000;
@@ -60,6 +60,7 @@ export class TokenService {
     this.#known = new ReadCache({ entriesMax: CACHED_TOKENS_MAX, load: (name) => this.#load(name) });
     this.#bus = deps.bus;
     deps.bus.cache('tokens', {
+      everything: () => this.#known.clear(),
       'token.revoked': ({ credential }) => this.#known.invalidate(credential),
       'person.changed': ({ userIds }) => {
         const meant = new Set(userIds);
@@ -93,6 +94,11 @@ export class TokenService {
   /** The same for a session by its `credentialName`, which another credential has come from. */
   authenticateNamed(name: string): Principal | Promise<Principal> {
     return this.#byName(name);
+  }
+
+  /** Which of these credentials have been revoked, or are gone. */
+  endedOf(ids: readonly TokenId[]): Promise<Set<TokenId>> {
+    return readEnded(this.#sql, ids);
   }
 
   /** What these accounts stand for now. Left out: accounts that are gone. */

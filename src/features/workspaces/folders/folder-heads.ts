@@ -16,6 +16,7 @@ export class FolderHeads implements SubjectResolver<FolderSeat> {
   constructor({ sql, bus }: { readonly sql: Sql; readonly bus: Bus }) {
     this.#known = new ReadCache({ entriesMax: CACHED_FOLDERS_MAX, load: (id) => readFolderHead(sql, id) });
     bus.cache('folders', {
+      everything: () => this.#known.clear(),
       'folder.changed': (fact) =>
         this.#known.invalidateWhere(({ workspaceId, ownerId }) => workspaceId === fact.workspaceId && ownerId === fact.ownerId),
       'workspace.changed': (fact) => this.#known.invalidateWhere(({ workspaceId }) => workspaceId === fact.workspaceId),

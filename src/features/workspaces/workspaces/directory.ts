@@ -16,6 +16,7 @@ export class WorkspaceDirectory implements SubjectResolver<WorkspaceSeat> {
   constructor({ sql, bus }: { readonly sql: Sql; readonly bus: Bus }) {
     this.#known = new ReadCache({ entriesMax: CACHED_WORKSPACES_MAX, load: (ref) => readWorkspaceByRef(sql, ref) });
     bus.cache('workspaces', {
+      everything: () => this.#known.clear(),
       'workspace.changed': ({ workspaceId }) => this.#known.invalidateWhere(({ id }) => id === workspaceId),
     });
   }

@@ -6,7 +6,7 @@ import type { AccessNow } from '../../../../src/edge/open-access.ts';
 import { AccessWatch } from '../../../../src/features/people/access-watch/access-watch.ts';
 import type { Standing } from '../../../../src/features/people/persons/rows.ts';
 import type { TokenService } from '../../../../src/features/people/tokens/tokens.ts';
-import { LocalBus } from '../../../../src/platform/bus.ts';
+import { type Hearing, LocalBus } from '../../../../src/platform/bus.ts';
 import { SILENT } from '../../../support/database.ts';
 import { userPrincipal } from '../../../support/principals.ts';
 import { VirtualClock } from '../../../support/virtual-clock.ts';
@@ -34,16 +34,30 @@ function user(clock: VirtualClock, livesMs: number | null): UserPrincipal {
 type Standings = TokenService['standingsOf'];
 const gone: Standings = async () => new Map();
 
-function watching(read: () => Promise<ArtifactHead | null> = () => Promise.resolve(head), standingsOf: Standings = gone) {
+function watching(
+  read: (id: ArtifactId) => Promise<ArtifactHead | null> = () => Promise.resolve(head),
+  standingsOf: Standings = gone,
+  endedOf: TokenService['endedOf'] = async () => new Set(),
+) {
   const clock = new VirtualClock();
-  const bus = new LocalBus(SILENT);
-  const access = new AccessWatch({ clock, ioClock: clock, log: SILENT, bus, heads: { get: read }, tokens: { standingsOf } });
+  const bus = new MissingBus(SILENT);
+  const access = new AccessWatch({ clock, ioClock: clock, log: SILENT, bus, heads: { get: read }, tokens: { standingsOf, endedOf } });
   const told: AccessNow[] = [];
   const watch = (principal: Principal) => access.watch(id, principal, (now) => told.push(now));
   const emit = (kind: 'changed' | 'gone' | 'replaced') => bus.tell({ kind: `artifact.${kind}`, artifactId: id, slugs: [] });
   const revoke = (tokenId: TokenId) => bus.tell({ kind: 'token.revoked', tokenId, credential: '' });
   const changePeople = (...userIds: UserId[]) => bus.tell({ kind: 'person.changed', userIds });
-  return { clock, bus, told, watch, emit, revoke, changePeople };
+  return { clock, bus, access, told, watch, emit, revoke, changePeople };
+}
+
+/** A bus that can say that facts were missed. */
+class MissingBus extends LocalBus {
+  resync: () => void | Promise<void> = () => undefined;
+
+  override listen(name: string, hearing: Hearing): void {
+    this.resync = () => hearing.resync();
+    super.listen(name, hearing);
+  }
 }
 
 /** Settles when everything that waits only for promises has run. */
@@ -205,4 +219,59 @@ test('facts about one account that come together leave what was read last, and e
   reads[0]?.(standing(false));
   await turn();
   expect(told).toEqual([{ head, principal: { ...one, isAdmin: true } }]);
+});
+
+test('facts that were missed: what is open is decided anew by its credential, its person and its artifact', async () => {
+  const [revoked, left, kept] = [userPrincipal(newId('user')), userPrincipal(newId('user')), userPrincipal(newId('user'))];
+  const standing = { person: kept.person, isAdmin: true };
+  const { bus, told, watch } = watching(
+    undefined,
+    async () => new Map([[kept.userId, standing]]),
+    async () => new Set([revoked.tokenId]),
+  );
+  for (const principal of [revoked, left, kept]) watch(principal);
+  await bus.resync();
+  expect(told).toEqual([
+    { over: 'revoked' },
+    { over: 'revoked' },
+    { head, principal: { ...kept, ...standing } },
+    { head, principal: { ...kept, ...standing } },
+  ]);
+});
+
+test('facts that were missed: an artifact that is gone ends access, and so do credentials that cannot be read', async () => {
+  const away = watching(() => Promise.resolve(null));
+  away.watch(ANONYMOUS);
+  await away.bus.resync();
+  expect(away.told).toEqual([{ over: 'gone' }]);
+  const unread = watching(undefined, undefined, () => Promise.reject(new Error('database')));
+  unread.watch(userPrincipal(newId('user')));
+  await unread.bus.resync();
+  expect(unread.told).toEqual([{ over: 'undecided' }]);
+});
+
+test('an access that begins shortly after facts were missed was perhaps decided before: its credential is read again', async () => {
+  const { bus, told, watch } = watching(undefined, undefined, async (ids) => new Set(ids));
+  await bus.resync();
+  watch(userPrincipal(newId('user')));
+  await turn();
+  expect(told).toEqual([{ over: 'revoked' }]);
+});
+
+test('C12: many open artifacts are decided anew a few at a time', async () => {
+  let reading = 0;
+  let readingMost = 0;
+  let reads = 0;
+  const { bus, access } = watching(async () => {
+    reads += 1;
+    reading += 1;
+    readingMost = Math.max(readingMost, reading);
+    await turn();
+    reading -= 1;
+    return head;
+  });
+  for (let opened = 0; opened < 1000; opened += 1) access.watch(newId('artifact'), ANONYMOUS, () => undefined);
+  await bus.resync();
+  expect(reads).toBe(1000);
+  expect(readingMost).toBeLessThanOrEqual(16);
 });

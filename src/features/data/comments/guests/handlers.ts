@@ -36,7 +36,7 @@ export function guestHandlers(deps: GuestDeps): Handlers<'comments.guestStart' |
       const { artifactId } = call.params;
       const { email, name } = body;
       await requireGuests(deps, call);
-      requireAccepted(RATE_LIMITS.guestCode, await limiters.memory.spend(RATE_LIMITS.guestCode, networkOf(address)));
+      requireAccepted(RATE_LIMITS.guestCode, await limiters.shared.spend(RATE_LIMITS.guestCode, networkOf(address)));
       const url = pageUrl(config, head.slug);
       await sql.begin((tx) => sendCode(tx, { artifactId, email, nowMs }, name, url));
       deps.mail.wake();
