@@ -38,7 +38,7 @@ import type { Sealer } from '../storage/sealing/sealer.ts';
 import { SharedLimiter } from '../storage/shared-limiter.ts';
 import { Spool } from '../storage/spool.ts';
 import type { Sql } from '../storage/sql.ts';
-import { dataDirWords, inWords, storeWords } from '../storage/start-failures.ts';
+import { dataDirWords, inWords, objectsDir, objectsDirWords, storeWords } from '../storage/start-failures.ts';
 import { timedObjects } from '../storage/timed-objects.ts';
 import { actorsOnBus } from './actors-on-bus.ts';
 import { allModules, atomicHandlersOf, handlersOf, socketsOf, sweepsOf } from './modules.ts';
@@ -83,15 +83,16 @@ export async function startEasel(settings: Settings, overrides: Overrides = {}):
     await inWords(checkDataDir(folder, files.dataDirProbeFile), dataDirWords(folder));
     database = await openDatabase(settings, log, files);
     const sealer = await inWords(openSealer(settings, log), dataDirWords(folder));
-    const objects = timedObjects(await openObjects(settings), systemClock);
-    const spool = new Spool(join(settings.DATA_DIR, 'objects', 'incoming'));
-    await inWords(spool.ready(), dataDirWords(folder));
+    const metrics = new Metrics();
+    const objects = timedObjects(await openObjects(settings, metrics, log), systemClock);
+    // On the disk of the objects, because a complete file is renamed to its place.
+    const spool = new Spool(join(objectsDir(settings), 'incoming'));
+    await inWords(spool.ready(), objectsDirWords(settings));
     const builtDir = overrides.builtDir ?? fileURLToPath(new URL('.', import.meta.url));
     const pageSdk = new PageSdk(join(builtDir, 'page'));
     const appFiles = readAppFiles(join(builtDir, 'web'));
     const openapi = readFileSync(join(builtDir, 'openapi.json'), 'utf8');
     const documentThread = new DocumentThread(files.documentWorkerFile, clock);
-    const metrics = new Metrics();
     cluster = await joinedBy(settings, metrics, log);
     const caps = connectionCaps(overrides.descriptors ?? descriptorLimit(), LIMITS, database.embedded);
     sayCaps(caps, log);
@@ -272,22 +273,29 @@ async function handOverAll({ placement }: Cluster, runtime: ActorRuntime): Promi
 }
 
 /** Ready to be used. */
-async function openObjects(settings: Settings): Promise<ObjectStore> {
+async function openObjects(settings: Settings, metrics: Metrics, log: Logger): Promise<ObjectStore> {
   const { S3_ENDPOINT } = settings;
   if (S3_ENDPOINT === undefined) {
-    const directory = join(resolve(settings.DATA_DIR), 'objects');
-    const objects = fileObjects(directory);
-    await inWords(objects.ready(), dataDirWords(directory));
+    const objects = fileObjects(objectsDir(settings));
+    await inWords(objects.ready(), objectsDirWords(settings));
     return objects;
   }
   // Its client takes a third of a second to load, which a start without it should not wait for.
   const { s3Objects } = await import('../storage/s3-objects.ts');
-  const open = async () => {
-    const objects = s3Objects({ ...settings, S3_ENDPOINT });
-    await objects.ready();
-    return objects;
-  };
-  return inWords(open(), storeWords(settings));
+  const store = s3Objects({ ...settings, S3_ENDPOINT });
+  await inWords(store.ready(), storeWords(settings));
+  if (settings.OBJECT_CACHE_MB === 0) return store;
+  const { cachedObjects } = await import('../storage/cached-objects.ts');
+  const folder = resolve(settings.DATA_DIR);
+  const bytesMax = settings.OBJECT_CACHE_MB * 1024 * 1024;
+  // Timed below the cache as well: a read of the store ends by itself, though those who wait for it have left.
+  const cached = cachedObjects(timedObjects(store, systemClock), { directory: join(folder, 'cache'), bytesMax, log });
+  await inWords(cached.ready(), dataDirWords(folder));
+  const { figures } = cached;
+  metrics.watch('easel_object_cache_bytes', 'Bytes of objects whose copies are on the disk of this node.', () => figures.bytes());
+  metrics.count('easel_object_cache_hits_total', 'Reads of objects that a copy on the disk of this node answered.', () => figures.hits);
+  metrics.count('easel_object_cache_misses_total', 'Reads of objects for which the object store was asked.', () => figures.misses);
+  return cached;
 }
 
 /** Arbitrary advisory lock id, used only here: if several processes start on an empty database, only one creates the account. */

@@ -63,6 +63,20 @@ export const settings = z.object({
   S3_ACCESS_KEY: z.string().optional().describe('Its access key.'),
   S3_SECRET_KEY: z.string().optional().describe('Its secret key.'),
   S3_REGION: z.string().default('us-east-1').describe('Its region.'),
+  OBJECTS_DIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Folder for files instead of DATA_DIR/objects. With REDIS_URL and without S3_ENDPOINT it is needed, and must be one folder that all nodes mount (a network file system whose renames are atomic).',
+    ),
+  OBJECT_CACHE_MB: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .default(1024)
+    .describe('Megabytes of copies of files from S3_ENDPOINT that this node keeps in DATA_DIR/cache; 0 for none.'),
   SECRET_KEY: z
     .string()
     .refine((text) => readSecretKeys(text) !== undefined, 'must be 32 bytes in base64 or hex, or several such keys separated by commas')
@@ -135,6 +149,9 @@ export function parseSettings(environment: Readonly<Record<string, string | unde
   if (parsed.S3_ENDPOINT && !(parsed.S3_ACCESS_KEY && parsed.S3_SECRET_KEY)) {
     throw new ConfigError('These settings are wrong:\n  S3_ACCESS_KEY, S3_SECRET_KEY: needed with S3_ENDPOINT');
   }
+  if (parsed.S3_ENDPOINT && parsed.OBJECTS_DIR) {
+    throw new ConfigError('These settings are wrong:\n  S3_ENDPOINT, OBJECTS_DIR: files are kept in one of them. Leave one out');
+  }
   const cluster = clusterTrouble(parsed);
   if (cluster !== undefined) throw new ConfigError(`These settings are wrong:\n  ${cluster}`);
   if (parsed.SIGN_IN_WAYS === 'none' && oidc.providers.length === 0) {
@@ -153,6 +170,8 @@ function clusterTrouble(parsed: z.output<typeof settings>): string | undefined {
     return 'REDIS_URL: needs DATABASE_URL, because the embedded database belongs to one process. Name a PostgreSQL server, or leave REDIS_URL out';
   if (parsed.CLUSTER_SECRET === undefined) return 'CLUSTER_SECRET: needed with REDIS_URL';
   if (parsed.PEER_ADDRESS === undefined) return 'PEER_ADDRESS: needed with REDIS_URL';
+  if (parsed.S3_ENDPOINT === undefined && parsed.OBJECTS_DIR === undefined)
+    return 'REDIS_URL: needs S3_ENDPOINT, because files in the folder of one node are missing on the others. Name a store, or in OBJECTS_DIR a folder that all nodes share';
   return undefined;
 }
 

@@ -157,6 +157,11 @@ export class Metrics implements RuntimeMeter, Refusals {
     });
   }
 
+  /** Registers a counter that is read at each scrape. */
+  count(name: string, help: string, read: () => number): void {
+    this.#register(name, help, 'counter', () => [{ labels: {}, value: read() }]);
+  }
+
   /** Registers a histogram. `bucketsS`: upper bounds in seconds. Answers what takes a duration in ms. */
   histogram(name: string, help: string, bucketsS: readonly number[]): (durationMs: number) => void {
     const histogram = new Histogram({ name, help, buckets: [...bucketsS], registers: [this.#registry] });

@@ -1,5 +1,6 @@
 /** Turns start failures with an external cause into one sentence that names the setting. Any other error is a bug and keeps its stack. */
 
+import { join, resolve } from 'node:path';
 import type { Settings } from '../platform/config.ts';
 import { DataDirInUse } from './data-dir-lock.ts';
 import { EmbeddedDatabaseFailed } from './embedded.ts';
@@ -71,6 +72,18 @@ export function dataDirWords(folder: string): (error: unknown) => string | undef
       return `DATA_DIR: ${place} does not work: its disk or mount fails (${code}). Repair it, or name another folder.`;
     return undefined;
   };
+}
+
+type ObjectsPlace = Pick<Settings, 'DATA_DIR' | 'OBJECTS_DIR'>;
+
+/** The folder of files and of unfinished uploads, absolute. With S3 only the latter are there. */
+export function objectsDir({ DATA_DIR, OBJECTS_DIR }: ObjectsPlace): string {
+  return OBJECTS_DIR === undefined ? join(resolve(DATA_DIR), 'objects') : resolve(OBJECTS_DIR);
+}
+
+export function objectsDirWords(settings: ObjectsPlace): (error: unknown) => string | undefined {
+  const words = dataDirWords(objectsDir(settings));
+  return settings.OBJECTS_DIR === undefined ? words : (error) => words(error)?.replace(/^DATA_DIR:/, 'OBJECTS_DIR:');
 }
 
 const UNREACHABLE: Readonly<Record<string, string>> = {

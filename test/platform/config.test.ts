@@ -57,6 +57,8 @@ describe('settings', () => {
     [{ CLUSTER_SECRET: '' }, /CLUSTER_SECRET: needed with REDIS_URL/],
     [{ CLUSTER_SECRET: 'too short' }, /CLUSTER_SECRET: /],
     [{ PEER_ADDRESS: '' }, /PEER_ADDRESS: needed with REDIS_URL/],
+    [{ OBJECTS_DIR: '' }, /REDIS_URL: needs S3_ENDPOINT, .* or in OBJECTS_DIR a folder that all nodes share/],
+    [{ S3_ENDPOINT: 'http://s3', S3_ACCESS_KEY: 'a', S3_SECRET_KEY: 'b' }, /S3_ENDPOINT, OBJECTS_DIR: files are kept in one of them/],
     [{ PEER_ADDRESS: 'node-1' }, /PEER_ADDRESS: must be host:port/],
     [{ PEER_ADDRESS: 'node-1:0' }, /PEER_ADDRESS: must be host:port/],
     [{ PEER_TLS_CERT: 'cert.pem' }, /PEER_TLS_CERT, PEER_TLS_KEY, PEER_TLS_CA: needed together/],
@@ -64,6 +66,7 @@ describe('settings', () => {
   ])('of a cluster belong together: %j', (change, message) => {
     const cluster = {
       REDIS_URL: 'redis://127.0.0.1:6379/1',
+      OBJECTS_DIR: '/mnt/easel',
       DATABASE_URL: 'postgres://root@127.0.0.1/easel',
       CLUSTER_SECRET: 'a'.repeat(32),
       PEER_ADDRESS: '10.0.0.1:7000',

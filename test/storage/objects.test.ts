@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cachedObjects } from '../../src/storage/cached-objects.ts';
 import { fileObjects } from '../../src/storage/file-objects.ts';
 import { ObjectCorrupt, ObjectMissing, type ObjectStore } from '../../src/storage/objects.ts';
 import { s3Objects } from '../../src/storage/s3-objects.ts';
-import { temporaryDir } from '../support/database.ts';
+import { SILENT, temporaryDir } from '../support/database.ts';
 import { startS3 } from '../support/s3.ts';
 
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -36,9 +37,23 @@ async function openS3(): Promise<Opened> {
   };
 }
 
+async function openCached(): Promise<Opened> {
+  const s3 = await openS3();
+  const folder = temporaryDir();
+  return {
+    store: cachedObjects(s3.store, { directory: folder.path, bytesMax: 100_000_000, log: SILENT }),
+    corrupt: s3.corrupt,
+    close: async () => {
+      await s3.close();
+      folder.remove();
+    },
+  };
+}
+
 describe.each([
   ['files', openFiles],
   ['S3', openS3],
+  ['S3 with copies on the disk', openCached],
 ])('object store: %s', (_name, open) => {
   let opened: Opened;
   let store: ObjectStore;

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openRedis, type RedisConnection } from '../../src/cluster/redis.ts';
 import { createServerDatabase, SILENT, temporaryDir } from './database.ts';
@@ -28,6 +29,7 @@ export async function testCluster(): Promise<TestCluster> {
   const database = await createServerDatabase();
   const shared = {
     DATA_DIR: folder.path,
+    OBJECTS_DIR: join(folder.path, 'objects'),
     DATABASE_URL: database.url,
     REDIS_URL: services().redisUrl ?? '',
     CLUSTER_SECRET: randomBytes(32).toString('hex'),
