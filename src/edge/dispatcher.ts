@@ -4,7 +4,6 @@ import type { ArtifactHead } from '../../actors/access/access.ts';
 import type { Clock, Log } from '../../actors/runtime/ports.ts';
 import type { ActorRuntime } from '../../actors/runtime/runtime.ts';
 import { Failure } from '../../protocol/core/errors.ts';
-import type { ArtifactId } from '../../protocol/core/ids.ts';
 import type { operations } from '../../protocol/core/operations.ts';
 import type { batches } from '../../protocol/data/batch.ts';
 import { type EndpointId, endpoints } from '../../protocol/table.ts';
@@ -19,7 +18,7 @@ import { Admission, type AdmissionDeps, type Authenticator, type Heads, mayChang
 import type { Answer } from './answer.ts';
 import { withRoom } from './answer-room.ts';
 import { AnswersInFlight } from './answers-in-flight.ts';
-import { artifactIdOf, isArtifactId } from './artifact-path.ts';
+import { artifactIdOf } from './artifact-path.ts';
 import { type AtomicHandlers, batchHandlers } from './batch.ts';
 import { BodyIntake } from './body-intake.ts';
 import type { Handlers } from './call.ts';
@@ -40,7 +39,7 @@ import { type HostKind, Hosts } from './hosts.ts';
 import { ReplayedFailure } from './idempotency.ts';
 import type { Limiters } from './limits.ts';
 import type { OpenAccess } from './open-access.ts';
-import { DATA_PREFIX, type Operation, routeTable } from './operation.ts';
+import { actorOf, DATA_PREFIX, type Operation, routeTable } from './operation.ts';
 import { OwnPages } from './own-pages.ts';
 import { PendingCalls } from './pending-calls.ts';
 import { Pipeline, typesOf } from './pipeline.ts';
@@ -279,21 +278,15 @@ export class Dispatcher {
     if (this.#deps.node !== undefined) requireTouch(this.#deps.node, exchange.method);
     const host = this.#hosts.classify(headers.host);
     if (host.kind === 'invalid') throw refusalOf('host');
-    if (this.#forwarder === undefined || exchange.isCarried) return this.#here(exchange, progress, host);
-    const artifactId = this.#actorOf(exchange);
-    const forwarded = artifactId && this.#forwarder.elsewhere(exchange, artifactId, () => this.#here(exchange, progress, host));
-    if (!forwarded) return this.#here(exchange, progress, host);
+    const here = () => this.#here(exchange, progress, host);
+    // WebSockets are not forwarded: one that does not come to the owner is refused, and the client comes back.
+    const artifactId = this.#forwarder === undefined || exchange.isUpgrade ? undefined : actorOf(this.#router, exchange);
+    if (this.#forwarder === undefined || artifactId === undefined) return here();
+    if (exchange.isCarried) return this.#forwarder.arrived(artifactId, here);
+    const forwarded = this.#forwarder.elsewhere(exchange, artifactId, here);
+    if (forwarded === undefined) return here();
     progress.meter = this.#forwardedMeter;
     return forwarded;
-  }
-
-  /** The artifact whose live state the endpoint touches. */
-  #actorOf({ method, path }: Exchange): ArtifactId | undefined {
-    const found = this.#router.find(method, path);
-    if (found.kind !== 'routed') return undefined;
-    const { actorAt } = found.operation;
-    const id = actorAt === undefined ? undefined : found.values[actorAt];
-    return id !== undefined && isArtifactId(id) ? id : undefined;
   }
 
   #here(exchange: Exchange, progress: Progress, host: Exclude<HostKind, { readonly kind: 'invalid' }>): Answer | Promise<Answer> {

@@ -1,10 +1,12 @@
 /** An endpoint with its compiled readers, its handler and its meter. */
 import type { Endpoint } from '../../protocol/core/endpoint.ts';
 import { Failure } from '../../protocol/core/errors.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 import { type EdgeLimit, rateLimitOf } from '../../protocol/core/rate-limits.ts';
 import { type EndpointId, endpoints } from '../../protocol/table.ts';
 import type { Metrics, RequestMeter } from '../platform/metrics.ts';
 import { type Answer, contentEtag, etagMatches, headerLines, NOSNIFF, safeValue } from './answer.ts';
+import { isArtifactId } from './artifact-path.ts';
 import { listsMaxOf, valuesMaxOf } from './body-bounds.ts';
 import type { Call, Handlers, Reply } from './call.ts';
 import { bodyReader, Missing, type ParamsReader, paramsReader, type QueryReader, queryReader } from './input.ts';
@@ -58,6 +60,17 @@ export function routeTable(handlers: Handlers, metrics: Metrics): Router<Operati
     });
   }
   return router;
+}
+
+/** The artifact whose live state a request touches; undefined where there is none. */
+export function actorOf(
+  router: Router<Operation>,
+  { method, path }: { readonly method: string; readonly path: string },
+): ArtifactId | undefined {
+  const found = router.find(method, path);
+  if (found.kind !== 'routed' || found.operation.actorAt === undefined) return undefined;
+  const id = found.values[found.operation.actorAt];
+  return id !== undefined && isArtifactId(id) ? id : undefined;
 }
 
 function boundsOf({ body }: Endpoint): JsonBounds {

@@ -214,6 +214,13 @@ describe('the owner', () => {
     expect(nodes.owner.fake.handled).toEqual(['json.put', 'json.put']);
   });
 
+  test('has moved before the call comes to it: nothing of the call happens there', async () => {
+    const nodes = await frontAndOwner();
+    nodes.owner.owns = false;
+    expect(await failure(fetch(nodes.front.fake.url(path), put))).toMatchObject({ status: 503, code: 'OWNER_MOVED' });
+    expect([nodes.owner.fake.handled, nodes.owner.fake.limit.spent]).toEqual([[], 0]);
+  });
+
   test('C9 never forwards what was forwarded to it', async () => {
     const nodes = await frontAndOwner();
     nodes.owner.owners = [nodes.front];

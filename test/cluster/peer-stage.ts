@@ -21,6 +21,8 @@ export interface StageNode {
   readonly door: PeerDoor;
   /** Where this node looks for artifacts: a node, or itself. Each look takes the first, and the last stays. */
   owners: (StageNode | 'here')[];
+  /** Whether it may become the owner of what a peer sends to it. */
+  owns: boolean;
   /** How often a location has proved to be out of date. */
   forgotten: number;
 }
@@ -38,6 +40,7 @@ export async function startNode(options: NodeOptions = {}): Promise<StageNode> {
   };
   const peers: Peers = {
     locate,
+    claim: () => node.owns,
     forget: () => {
       node.forgotten += 1;
     },
@@ -45,7 +48,7 @@ export async function startNode(options: NodeOptions = {}): Promise<StageNode> {
   };
   const fake = await startFakeEdge({ ...options, peers });
   take = (stream, head) => fake.edge.takeCarried(stream, head);
-  const node: StageNode = { fake, address: `127.0.0.1:${door.port}`, links, door, owners: ['here'], forgotten: 0 };
+  const node: StageNode = { fake, address: `127.0.0.1:${door.port}`, links, door, owners: ['here'], owns: true, forgotten: 0 };
   onTestFinished(() => {
     links.close();
     door.close();

@@ -38,6 +38,7 @@ export async function openPeers(settings: PeerSettings, placement: Placement, me
   metrics.watch('easel_peer_bytes_queued', 'Bytes that wait for the connections to peers.', () => door.queuedBytes + links.queuedBytes);
   return {
     locate: (id) => placement.locate(id),
+    claim: (id) => placement.claim(id),
     forget: (id) => placement.forget(id),
     open: (to, head) => links.open(to, head),
     serve: (by) => {

@@ -6,6 +6,7 @@ import type { Location } from '../../../actors/runtime/ports.ts';
 import { Failure } from '../../../protocol/core/errors.ts';
 import type { ArtifactId } from '../../../protocol/core/ids.ts';
 import type { Answer } from '../answer.ts';
+import { chain } from '../chain.ts';
 import type { Exchange } from '../exchange.ts';
 import type { ReplySink } from '../reply-stream.ts';
 import { type AnswerHead, decodeHead, encodeHead, headersOf, SHORT_BODY_BYTES } from './heads.ts';
@@ -15,6 +16,8 @@ import { RelayedBody } from './relayed-body.ts';
 /** What the edge needs of the cluster. */
 export interface Peers {
   locate(artifactId: ArtifactId): Location | Promise<Location>;
+  /** Makes this node the owner, for a call that a peer has sent here. False where another node is. */
+  claim(artifactId: ArtifactId): boolean | Promise<boolean>;
   /** The location has proved to be out of date. */
   forget(artifactId: ArtifactId): void;
   /** Opens a stream to the node at the address. Throws or rejects where it cannot be reached. */
@@ -37,6 +40,14 @@ export class Forwarder {
 
   constructor(peers: Peers) {
     this.#peers = peers;
+  }
+
+  /** A call that a peer has sent here: it goes no further. The claim comes first, because what the last owner has counted comes with it. */
+  arrived(artifactId: ArtifactId, local: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
+    return chain(this.#peers.claim(artifactId), (isOurs) => {
+      if (!isOurs) throw moved();
+      return local();
+    });
   }
 
   /** The answer of the owner; undefined where this node is the owner, or becomes it. `local` goes on with the call on this node. */
