@@ -44,13 +44,7 @@ const EXCLUSIVE_PORT = 1;
 export async function bindPort({ HOST, PORT, TRUST_PROXY }: Settings, clock: Clock): Promise<BoundPort> {
   const addon = await loadAddon();
   const app = addon.App();
-  const bound = await new Promise<us_listen_socket | false>((resolve) => {
-    const listen = app.listen as unknown as Listen;
-    listen.call(app, HOST, PORT, EXCLUSIVE_PORT, resolve);
-  });
-  if (!bound) throw new PortTaken(`Cannot listen on ${HOST}:${PORT}: another process has the port, or the address is not of this machine.`);
-  const cork = await UpgradeCork.open(addon);
-  const port = addon.us_socket_local_port(bound);
+  // Before it listens: uWebSockets answers a request that no route takes with a 404 of its own.
   let connectionChanged = (_response: HttpResponse, _change: number): void => undefined;
   let changes = 0;
   // biome-ignore lint/suspicious/useIterableCallbackReturn: this is uWebSockets' filter, which hears of connections
@@ -63,6 +57,13 @@ export async function bindPort({ HOST, PORT, TRUST_PROXY }: Settings, clock: Clo
     refuseWhileStarting(new Exchange(response, request, taken));
   };
   app.any('/*', (response, request) => take(response, request));
+  const bound = await new Promise<us_listen_socket | false>((resolve) => {
+    const listen = app.listen as unknown as Listen;
+    listen.call(app, HOST, PORT, EXCLUSIVE_PORT, resolve);
+  });
+  if (!bound) throw new PortTaken(`Cannot listen on ${HOST}:${PORT}: another process has the port, or the address is not of this machine.`);
+  const cork = await UpgradeCork.open(addon);
+  const port = addon.us_socket_local_port(bound);
   return {
     port,
     serve(deps) {

@@ -1,7 +1,9 @@
 /** The port is bound before anything else starts, and requests until then get 503 with Retry-After. */
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { bindPort, PortTaken } from '../../src/edge/server.ts';
 import { parseSettings } from '../../src/platform/config.ts';
+import { keepablePort } from '../support/ports.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 test('until it serves, every request is answered with 503 and the connection closed', async () => {
@@ -27,3 +29,32 @@ test('until it serves, every request is answered with 503 and the connection clo
   bound.close();
   await expect(fetch(`http://127.0.0.1:${bound.port}/readyz`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
 });
+
+test('also those that come in the moment in which the port is bound', async () => {
+  const port = await keepablePort();
+  const answers: string[] = [];
+  const binding = bindPort(parseSettings({ PORT: String(port) }), new VirtualClock());
+  let isBound = false;
+  void binding.then(() => {
+    isBound = true;
+  });
+  // Asks in every round of the event loop, so that some requests come before anything else has run.
+  while (!isBound || answers.length === 0) {
+    const answer = await firstLine(port);
+    if (answer !== undefined) answers.push(answer);
+  }
+  expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 503 Service Unavailable']));
+  (await binding).close();
+});
+
+/** Of the answer to a request; undefined where nobody listens. */
+function firstLine(port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'));
+    socket.on('data', (bytes) => {
+      resolve(String(bytes).split('\r\n')[0]);
+      socket.destroy();
+    });
+    socket.on('error', () => resolve(undefined));
+  });
+}
