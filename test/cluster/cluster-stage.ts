@@ -3,9 +3,10 @@ import type { ClusterNode, Placement } from '../../actors/runtime/ports.ts';
 import { ActorRuntime } from '../../actors/runtime/runtime.ts';
 import { type ArtifactId, newId } from '../../protocol/core/ids.ts';
 import { ClusterPlacement } from '../../src/cluster/placement/cluster-placement.ts';
-import type { Beat, Found, Registry, Released, Wanted } from '../../src/cluster/placement/registry.ts';
+import type { Beat, Claim, Found, Registry, Released, Wanted } from '../../src/cluster/placement/registry.ts';
 import { MemoryStore } from '../sim/memory-store.ts';
 import { SILENT, UNMETERED } from '../sim/world.ts';
+import { NodeClock } from '../support/node-clock.ts';
 import { SteppedClock } from '../support/stepped-clock.ts';
 import { RegistryModel } from './registry-model.ts';
 
@@ -38,7 +39,7 @@ export class RegistryLink implements Registry {
     return found;
   }
 
-  reclaim(incarnation: string, ids: readonly ArtifactId[]): Promise<readonly ArtifactId[]> {
+  reclaim(incarnation: string, ids: readonly Claim[]): Promise<readonly ArtifactId[]> {
     return this.#through(() => this.#registry.reclaim(incarnation, ids));
   }
 
@@ -57,52 +58,6 @@ export class RegistryLink implements Registry {
   async #through<T>(call: () => Promise<T>): Promise<T> {
     if (this.isCut) throw new Error('connection refused');
     return call();
-  }
-}
-
-/** The clock of a node whose process can be stopped: its timers do not run meanwhile, and run when it goes on. Its time of day can be set. */
-export class NodeClock {
-  readonly #clock: SteppedClock;
-  #isStopped = false;
-  #due: (() => void)[] = [];
-  /** By how much the time of day was set forward, or back. */
-  wallStepMs = 0;
-
-  constructor(clock: SteppedClock) {
-    this.#clock = clock;
-  }
-
-  nowMs(): number {
-    return this.#clock.nowMs() + this.wallStepMs;
-  }
-
-  monotonicMs(): number {
-    return this.#clock.monotonicMs();
-  }
-
-  after(delayMs: number, run: () => void) {
-    let isCancelled = false;
-    const due = () => {
-      if (isCancelled) return;
-      if (this.#isStopped) this.#due.push(due);
-      else run();
-    };
-    const timer = this.#clock.after(delayMs, due);
-    return {
-      cancel: () => {
-        isCancelled = true;
-        timer.cancel();
-      },
-    };
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-  }
-
-  continue(): void {
-    this.#isStopped = false;
-    for (const due of this.#due.splice(0)) due();
   }
 }
 

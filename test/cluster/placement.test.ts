@@ -1,10 +1,12 @@
 /** Placement over the registry in memory, on a clock that the tests move. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { localPlacement } from '../../actors/runtime/placement.ts';
 import type { MembershipChange, Placement } from '../../actors/runtime/ports.ts';
-import { newId } from '../../protocol/core/ids.ts';
+import { type ArtifactId, newId } from '../../protocol/core/ids.ts';
 import { Members } from '../../src/cluster/placement/members.ts';
+import { PlacementUpkeep } from '../../src/cluster/placement/upkeep.ts';
 import { codeOf, put, read } from '../actors/runtime/runtime-fixture.ts';
+import { SILENT } from '../sim/world.ts';
 import { settle } from '../support/stepped-clock.ts';
 import { clusterStage } from './cluster-stage.ts';
 
@@ -126,7 +128,7 @@ describe('[C1] a node that was stopped past its lease', () => {
     expect(await codeOf(() => read(a.runtime, id, 'k'))).toBe('OWNER_MOVED');
     expect(await codeOf(() => put(a.runtime, id, 'k', 'zombie'))).toBe('OWNER_MOVED');
     a.clock.continue();
-    await settle();
+    await stage.clock.advance(0);
     expect(a.lost).toEqual([id]);
     await stage.clock.advance(1000);
     expect(a.placement.holds()).toBe(true);
@@ -348,5 +350,53 @@ describe('rate windows', () => {
     await a.placement.claim(id);
     // The bound of what a crash lets pass: one quota.
     expect(a.runtime.spend(id, 0).remaining).toBeLessThanOrEqual(1000);
+  });
+});
+
+describe('upkeep', () => {
+  async function pairWithUpkeep() {
+    const stage = clusterStage();
+    const a = await stage.join('a');
+    const upkeep = new PlacementUpkeep({ ...a, registry: a.link, actors: a.runtime, clock: stage.clock, log: SILENT });
+    onTestFinished(() => upkeep.stop());
+    const ids = Array.from({ length: 200 }, () => stage.newArtifact());
+    await Promise.all(ids.map((id) => put(a.runtime, id, 'k', '1')));
+    return { stage, a, ids };
+  }
+
+  it('a newcomer gets its share, but what has a connection stays until the drain', async () => {
+    const { stage, a, ids } = await pairWithUpkeep();
+    const b = await stage.join('b');
+    const share = ids.filter((id) => b.placement.chosen(id)?.incarnation === b.placement.self()?.incarnation);
+    const [held] = share;
+    if (held === undefined) throw new Error('the newcomer is chosen for nothing');
+    await a.runtime.ask(held, (actor) => void actor.hold(() => undefined));
+    await stage.clock.advance(20_000);
+    const moved = share.filter((id) => a.placement.claims().get(id) === undefined);
+    expect(moved).toEqual(share.filter((id) => id !== held));
+    expect(a.placement.claims().size).toBe(ids.length - moved.length);
+    expect(await b.placement.claim(held)).toBe(false);
+    await read(b.runtime, moved[0] as ArtifactId, 'k');
+  });
+
+  it('a node that comes and goes moves nothing', async () => {
+    const { stage, a, ids } = await pairWithUpkeep();
+    const b = await stage.join('b');
+    await b.placement.stop();
+    await stage.clock.advance(20_000);
+    expect(a.placement.claims().size).toBe(ids.length);
+  });
+
+  it('claims that nobody used are given up, and those of a node that died leave the registry', async () => {
+    const { stage, a, ids } = await pairWithUpkeep();
+    const b = await stage.join('b');
+    await Promise.all(Array.from({ length: 50 }, () => b.placement.claim(stage.newArtifact())));
+    await Promise.all(Array.from({ length: 50 }, () => a.placement.claim(stage.newArtifact())));
+    b.clock.stop();
+    await stage.clock.advance(150_000);
+    // Idle actors have left by then as well.
+    expect(a.placement.claims().size).toBe(0);
+    expect(stage.registry.claims.size).toBe(0);
+    expect(await read(a.runtime, ids[0] as ArtifactId, 'k')).toBe('1');
   });
 });

@@ -3,6 +3,7 @@ import type { Clock, ClusterNode } from '../../actors/runtime/ports.ts';
 import type { ArtifactId } from '../../protocol/core/ids.ts';
 import {
   type Beat,
+  type Claim,
   type Found,
   HANDOVER_MS,
   LEASE_MS,
@@ -17,6 +18,9 @@ interface Expiring<T> {
 }
 
 export class RegistryModel implements Registry {
+  /** Switched off only to test that the simulation notices. */
+  settles = true;
+  checksLeases = true;
   readonly #clock: Clock;
   readonly #leaseMs: number;
   #server = 1;
@@ -24,7 +28,7 @@ export class RegistryModel implements Registry {
   #settlingUntilMs = 0;
   #members = 0;
   readonly #nodes = new Map<string, Expiring<ClusterNode>>();
-  readonly #claims = new Map<ArtifactId, string>();
+  readonly #claims = new Map<ArtifactId, { readonly owner: string; readonly claim: number }>();
   readonly #handovers = new Map<ArtifactId, Expiring<string>>();
 
   constructor(clock: Clock, leaseMs = LEASE_MS) {
@@ -33,7 +37,7 @@ export class RegistryModel implements Registry {
   }
 
   get claims(): ReadonlyMap<ArtifactId, string> {
-    return this.#claims;
+    return new Map([...this.#claims].map(([id, { owner }]) => [id, owner]));
   }
 
   /** It is emptied. */
@@ -67,22 +71,23 @@ export class RegistryModel implements Registry {
 
   async find(incarnation: string, wanted: readonly Wanted[]): Promise<readonly Found[]> {
     this.#settle();
-    return wanted.map(({ artifactId, claims }) => this.#find(incarnation, artifactId, claims));
+    return wanted.map(({ artifactId, claim }) => this.#find(incarnation, artifactId, claim));
   }
 
-  async reclaim(incarnation: string, artifactIds: readonly ArtifactId[]): Promise<readonly ArtifactId[]> {
+  async reclaim(incarnation: string, claims: readonly Claim[]): Promise<readonly ArtifactId[]> {
     if (!this.#isAlive(incarnation)) throw new Error('LAPSED');
-    return artifactIds.filter((id) => {
-      const owner = this.#claims.get(id);
-      if (owner !== undefined && owner !== incarnation && this.#isAlive(owner)) return true;
-      this.#claims.set(id, incarnation);
-      return false;
+    return claims.flatMap(({ artifactId, claim }) => {
+      const owner = this.#claims.get(artifactId)?.owner;
+      if (owner !== undefined && owner !== incarnation && this.#isAlive(owner)) return [artifactId];
+      this.#claims.set(artifactId, { owner: incarnation, claim });
+      return [];
     });
   }
 
   async release(incarnation: string, released: readonly Released[]): Promise<void> {
-    for (const { artifactId, handover } of released) {
-      if (this.#claims.get(artifactId) !== incarnation) continue;
+    for (const { artifactId, claim, handover } of released) {
+      const held = this.#claims.get(artifactId);
+      if (held?.owner !== incarnation || held.claim !== claim) continue;
       this.#claims.delete(artifactId);
       if (handover === undefined) this.#handovers.delete(artifactId);
       else this.#handovers.set(artifactId, { value: handover, untilMs: this.#clock.monotonicMs() + HANDOVER_MS });
@@ -96,25 +101,26 @@ export class RegistryModel implements Registry {
 
   async sweep(): Promise<string> {
     if (this.#settlingMs() > 0) return '';
-    for (const [id, owner] of this.#claims) if (!this.#isAlive(owner)) this.#claims.delete(id);
+    for (const [id, { owner }] of this.#claims) if (!this.#isAlive(owner)) this.#claims.delete(id);
     return '0';
   }
 
-  #find(incarnation: string, id: ArtifactId, claims: boolean): Found {
-    const owner = this.#claims.get(id);
+  #find(incarnation: string, id: ArtifactId, wanted: number | undefined): Found {
+    const owner = this.#claims.get(id)?.owner;
     const isMine = owner === incarnation && this.#isAlive(incarnation);
-    if (owner !== undefined && owner !== incarnation && this.#isAlive(owner))
+    if (this.checksLeases && owner !== undefined && owner !== incarnation && this.#isAlive(owner))
       return { kind: 'held', node: this.#nodes.get(owner)?.value as ClusterNode };
     if (!isMine) {
-      if (!claims) return { kind: 'free', members: this.#members };
+      if (wanted === undefined) return { kind: 'free', members: this.#members };
       if (!this.#isAlive(incarnation)) return { kind: 'lapsed' };
       const leftMs = this.#settlingMs();
-      if (leftMs > 0) return { kind: 'settling', leftMs };
-      this.#claims.set(id, incarnation);
+      if (this.settles && leftMs > 0) return { kind: 'settling', leftMs };
+      this.#claims.set(id, { owner: incarnation, claim: wanted });
     }
+    const claim = this.#claims.get(id)?.claim ?? 0;
     const left = this.#handovers.get(id);
     const ageMs = left === undefined ? 0 : HANDOVER_MS - (left.untilMs - this.#clock.monotonicMs());
-    return { kind: 'mine', handover: left === undefined || ageMs >= HANDOVER_MS ? undefined : { text: left.value, ageMs } };
+    return { kind: 'mine', claim, handover: left === undefined || ageMs >= HANDOVER_MS ? undefined : { text: left.value, ageMs } };
   }
 
   #settle(): void {

@@ -74,10 +74,10 @@ const A = { incarnation: 'a', address: 'host-a:7000', isDraining: false };
 const B = { incarnation: 'b', address: 'host-b:7000', isDraining: false };
 
 function claim(registry: Registry, incarnation: string, artifactId: ArtifactId): Promise<Found | undefined> {
-  return registry.find(incarnation, [{ artifactId, claims: true }]).then(([found]) => found);
+  return registry.find(incarnation, [{ artifactId, claim: 7 }]).then(([found]) => found);
 }
 
-const MINE = { kind: 'mine', handover: undefined };
+const MINE = { kind: 'mine', claim: 7, handover: undefined };
 
 function contract(newStage: () => Promise<Stage>): void {
   /** Both nodes are alive, and the registry is no longer new. */
@@ -104,7 +104,7 @@ function contract(newStage: () => Promise<Stage>): void {
 
   it('gives an artifact to one node at a time, and may be asked again', async () => {
     const { registry, id } = await settled();
-    expect(await registry.find('a', [{ artifactId: id, claims: false }])).toMatchObject([{ kind: 'free' }]);
+    expect(await registry.find('a', [{ artifactId: id, claim: undefined }])).toMatchObject([{ kind: 'free' }]);
     expect(await claim(registry, 'a', id)).toEqual(MINE);
     expect(await claim(registry, 'a', id)).toEqual(MINE);
     expect(await claim(registry, 'b', id)).toEqual({ kind: 'held', node: A });
@@ -114,34 +114,44 @@ function contract(newStage: () => Promise<Stage>): void {
   it('[C7] a late release, or one of a former owner, takes nothing from its successor', async () => {
     const { registry, leaseTime, id } = await settled();
     await claim(registry, 'a', id);
-    await registry.release('b', [{ artifactId: id, handover: 'of a stranger' }]);
+    await registry.release('b', [{ artifactId: id, claim: 7, handover: 'of a stranger' }]);
     expect(await claim(registry, 'b', id)).toEqual({ kind: 'held', node: A });
     await leaseTime();
     await registry.beat(B, undefined);
     expect(await claim(registry, 'b', id)).toEqual(MINE);
     await registry.beat(A, undefined);
-    await registry.release('a', [{ artifactId: id, handover: 'too late' }]);
+    await registry.release('a', [{ artifactId: id, claim: 7, handover: 'too late' }]);
     expect(await claim(registry, 'a', id)).toEqual({ kind: 'held', node: B });
-    expect(await registry.reclaim('a', [id])).toEqual([id]);
+    expect(await registry.reclaim('a', [{ artifactId: id, claim: 7 }])).toEqual([id]);
+  });
+
+  it('[C7] a release that arrives late leaves a later claim of the same node alone', async () => {
+    const { registry, id } = await settled();
+    await claim(registry, 'a', id);
+    await registry.release('a', [{ artifactId: id, claim: 7, handover: undefined }]);
+    expect(await registry.find('a', [{ artifactId: id, claim: 8 }])).toMatchObject([{ kind: 'mine', claim: 8 }]);
+    await registry.release('a', [{ artifactId: id, claim: 7, handover: undefined }]);
+    expect(await claim(registry, 'b', id)).toEqual({ kind: 'held', node: A });
+    expect(await claim(registry, 'a', id)).toMatchObject({ kind: 'mine', claim: 8 });
   });
 
   it('gives what was handed over to the next owner, with its age', async () => {
     const { registry, leaseTime, id } = await settled();
     await claim(registry, 'a', id);
-    await registry.release('a', [{ artifactId: id, handover: 'luggage' }]);
+    await registry.release('a', [{ artifactId: id, claim: 7, handover: 'luggage' }]);
     await leaseTime();
     await registry.beat(B, undefined);
     const found = await claim(registry, 'b', id);
     expect(found).toMatchObject({ kind: 'mine', handover: { text: 'luggage' } });
     expect(found?.kind === 'mine' && (found.handover?.ageMs ?? 0)).toBeGreaterThanOrEqual(0);
-    await registry.release('b', [{ artifactId: id, handover: undefined }]);
+    await registry.release('b', [{ artifactId: id, claim: 7, handover: undefined }]);
     expect(await claim(registry, 'b', id)).toEqual(MINE);
   });
 
   it('tells with a free artifact whether the nodes are still those of the last heartbeat', async () => {
     const { registry, id } = await settled();
     const free = async () => {
-      const [found] = await registry.find('a', [{ artifactId: id, claims: false }]);
+      const [found] = await registry.find('a', [{ artifactId: id, claim: undefined }]);
       return found?.kind === 'free' ? found.members : undefined;
     };
     const { members } = await registry.beat(A, undefined);
@@ -176,7 +186,7 @@ function contract(newStage: () => Promise<Stage>): void {
       expect(await claim(registry, 'b', other)).toMatchObject({ kind: 'settling' });
       expect(await registry.sweep('0')).toBe('');
       await registry.beat(A, undefined);
-      expect(await registry.reclaim('a', [id])).toEqual([]);
+      expect(await registry.reclaim('a', [{ artifactId: id, claim: 7 }])).toEqual([]);
       expect(await claim(registry, 'b', id)).toEqual({ kind: 'held', node: A });
       await leaseTime();
       await registry.beat(B, undefined);
@@ -191,18 +201,18 @@ function contract(newStage: () => Promise<Stage>): void {
     for (let at = 0; at < others.length; at += 100)
       await registry.find(
         'a',
-        others.slice(at, at + 100).map((artifactId) => ({ artifactId, claims: true })),
+        others.slice(at, at + 100).map((artifactId) => ({ artifactId, claim: 1 })),
       );
     await registry.leave('a');
     let cursor = '0';
     do cursor = await registry.sweep(cursor);
     while (cursor !== '0');
-    expect(await registry.reclaim('b', [id])).toEqual([]);
-    expect(await registry.find('b', [{ artifactId: id, claims: false }])).toEqual([MINE]);
+    expect(await registry.reclaim('b', [{ artifactId: id, claim: 7 }])).toEqual([]);
+    expect(await registry.find('b', [{ artifactId: id, claim: undefined }])).toEqual([MINE]);
     expect(
       await registry.find(
         'b',
-        others.slice(0, 2).map((artifactId) => ({ artifactId, claims: false })),
+        others.slice(0, 2).map((artifactId) => ({ artifactId, claim: undefined })),
       ),
     ).toMatchObject([{ kind: 'free' }, { kind: 'free' }]);
   });

@@ -2,11 +2,11 @@
 
 import type { StoredComments } from '../../actors/comments/changes.ts';
 import type { StoredDocument, StoredDocumentContent } from '../../actors/documents/changes.ts';
+import type { Clock } from '../../actors/runtime/ports.ts';
 import type { ArtifactBatch, ArtifactImage, ArtifactStore, BatchOutcome, JournalStore } from '../../actors/runtime/store.ts';
 import type { HolderQuery, StoredRow } from '../../actors/tables/changes.ts';
 import type { ArtifactId } from '../../protocol/core/ids.ts';
 import type { Random } from '../support/random.ts';
-import type { SteppedClock } from '../support/stepped-clock.ts';
 import type { MemoryStore } from './memory-store.ts';
 
 /** `straggler`: the caller gets a failure first, and the commit lands (or is fenced) later. `liar`: only for the tests of the simulation itself. */
@@ -14,7 +14,8 @@ type Fate = 'ok' | 'failed' | 'landed' | 'straggler' | 'liar';
 
 export class FaultyStore implements JournalStore, ArtifactStore {
   readonly #memory: MemoryStore;
-  readonly #clock: SteppedClock;
+  readonly #clock: Clock;
+  readonly #callerClock: Clock;
   readonly #random: Random;
   /** Probability of a fault in each operation. */
   faults: number;
@@ -23,9 +24,11 @@ export class FaultyStore implements JournalStore, ArtifactStore {
   /** A commit that fails leaves the first half of each batch behind. */
   tears = false;
 
-  constructor(memory: MemoryStore, clock: SteppedClock, random: Random, faults: number) {
+  /** `callerClock`: answers arrive by it; a caller whose process is stopped gets them later. */
+  constructor(memory: MemoryStore, clock: Clock, random: Random, faults: number, callerClock: Clock = clock) {
     this.#memory = memory;
     this.#clock = clock;
+    this.#callerClock = callerClock;
     this.#random = random;
     this.faults = faults;
   }
@@ -43,7 +46,7 @@ export class FaultyStore implements JournalStore, ArtifactStore {
       throw new Error('time-out');
     }
     const outcomes = this.#memory.apply(batches);
-    await this.#pass();
+    await this.#answer();
     if (fate === 'landed') throw new Error('connection lost');
     return outcomes;
   }
@@ -52,7 +55,7 @@ export class FaultyStore implements JournalStore, ArtifactStore {
     await this.#pass();
     if (this.#random.chance(this.faults / 2)) throw new Error('connection refused');
     const image = await this.#memory.load(id);
-    await this.#pass();
+    await this.#answer();
     if (this.#random.chance(this.faults / 2)) throw new Error('connection lost');
     return image;
   }
@@ -93,7 +96,7 @@ export class FaultyStore implements JournalStore, ArtifactStore {
     await this.#pass();
     if (this.#random.chance(this.faults / 2)) throw new Error('connection refused');
     const answer = await read();
-    await this.#pass();
+    await this.#answer();
     if (this.#random.chance(this.faults / 2)) throw new Error('connection lost');
     return answer;
   }
@@ -110,5 +113,9 @@ export class FaultyStore implements JournalStore, ArtifactStore {
 
   #pass(): Promise<void> {
     return new Promise((resolve) => this.#clock.after(this.#delayMs(), resolve));
+  }
+
+  #answer(): Promise<void> {
+    return new Promise((resolve) => this.#callerClock.after(this.#delayMs(), resolve));
   }
 }

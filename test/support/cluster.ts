@@ -52,8 +52,8 @@ export async function testCluster(): Promise<TestCluster> {
       return node;
     },
     async ownerOf(artifactId) {
-      const incarnation = await redis.client.hget('claims', artifactId);
-      const address = incarnation === null ? null : await redis.client.get(`node:${incarnation}`);
+      const claim = await redis.client.hget('claims', artifactId);
+      const address = claim === null ? null : await redis.client.get(`node:${claim.split(' ')[0]}`);
       return nodes.find(({ peerAddress }) => peerAddress === address?.split(' ')[0]);
     },
   };

@@ -2,7 +2,7 @@
 import type { Clock, Log, Luggage } from '../../../actors/runtime/ports.ts';
 import { Failure } from '../../../protocol/core/errors.ts';
 import type { ArtifactId } from '../../../protocol/core/ids.ts';
-import { BATCH_MAX, type Found, type Registry, type Wanted } from './registry.ts';
+import { BATCH_MAX, type Claim, type Found, type Registry, type Wanted } from './registry.ts';
 
 /** Artifacts that may wait for an answer. Beyond it the registry is the bottleneck, and a queue would only hide that. */
 const WAITING_MAX = 20_000;
@@ -63,6 +63,7 @@ export class Finder {
 }
 
 interface Leaving {
+  readonly claim: number;
   readonly gone: Promise<void>;
   readonly settle: () => void;
 }
@@ -89,14 +90,14 @@ export class Releaser {
     this.#incarnation = incarnation;
   }
 
-  release(artifactId: ArtifactId): Promise<void> {
+  release(artifactId: ArtifactId, claim: number): Promise<void> {
     const known = this.#waiting.get(artifactId);
     if (known !== undefined) return known.gone;
     let settle: () => void = () => undefined;
     const gone = new Promise<void>((resolve) => {
       settle = resolve;
     });
-    this.#waiting.set(artifactId, { gone, settle });
+    this.#waiting.set(artifactId, { claim, gone, settle });
     if (!this.#isRunning) {
       this.#isRunning = true;
       queueMicrotask(() => void this.#run());
@@ -104,11 +105,12 @@ export class Releaser {
     return gone;
   }
 
-  /** Takes a release back that was not sent yet: the claim goes on. */
-  keep(artifactId: ArtifactId): boolean {
+  /** Takes a release back that was not sent yet: the claim of that number goes on. */
+  keep(artifactId: ArtifactId): number | undefined {
     const leaving = this.#waiting.get(artifactId);
+    this.#waiting.delete(artifactId);
     leaving?.settle();
-    return this.#waiting.delete(artifactId);
+    return leaving?.claim;
   }
 
   /** What a new claim of this artifact has to wait for. */
@@ -130,7 +132,7 @@ export class Releaser {
         this.#waiting.delete(id);
         this.#sent.set(id, leaving);
       }
-      await this.#send(batch.map(([id]) => id));
+      await this.#send(batch.map(([artifactId, { claim }]) => ({ artifactId, claim })));
       for (const [id, { settle }] of batch) {
         this.#sent.delete(id);
         settle();
@@ -139,15 +141,15 @@ export class Releaser {
     this.#isRunning = false;
   }
 
-  async #send(ids: readonly ArtifactId[]): Promise<void> {
+  async #send(claims: readonly Claim[]): Promise<void> {
     const { registry, clock, log, luggage } = this.#deps;
-    const released = ids.map((artifactId) => ({ artifactId, handover: luggage()?.pack(artifactId) }));
+    const released = claims.map((claim) => ({ ...claim, handover: luggage()?.pack(claim.artifactId) }));
     for (let attempt = 1; !this.#isOver; attempt += 1) {
       try {
         return await registry.release(this.#incarnation, released);
       } catch (err) {
         if (attempt < RELEASE_ATTEMPTS) await new Promise<void>((resolve) => clock.after(RETRY_MS * attempt, resolve));
-        else return log.warn({ err, artifacts: ids.length }, 'claims could not be released, they end with the lease of this node');
+        else return log.warn({ err, artifacts: claims.length }, 'claims could not be released, they end with the lease of this node');
       }
     }
   }

@@ -41,7 +41,8 @@ const HERE: Location = { here: true };
 /** What belongs to one incarnation and ends with it. */
 interface Term {
   readonly incarnation: string;
-  readonly claims: Set<ArtifactId>;
+  /** By artifact, the number of its claim. */
+  readonly claims: Map<ArtifactId, number>;
   readonly finder: Finder;
   readonly releaser: Releaser;
   /** Questions under way, shared by all who ask the same. */
@@ -59,6 +60,7 @@ export class ClusterPlacement implements Placement {
   #luggage: Luggage | undefined;
   #term: Term | undefined;
   #isDraining = false;
+  #claimNumber = 0;
 
   constructor(deps: ClusterPlacementDeps) {
     this.#deps = deps;
@@ -98,8 +100,10 @@ export class ClusterPlacement implements Placement {
 
   release(artifactId: ArtifactId): void | Promise<void> {
     const term = this.#term;
-    if (term?.claims.delete(artifactId)) return term.releaser.release(artifactId);
-    return term?.releaser.pending(artifactId);
+    const claim = term?.claims.get(artifactId);
+    if (term === undefined || claim === undefined) return term?.releaser.pending(artifactId);
+    term.claims.delete(artifactId);
+    return term.releaser.release(artifactId, claim);
   }
 
   carry(luggage: Luggage): void {
@@ -139,7 +143,7 @@ export class ClusterPlacement implements Placement {
   async stop(): Promise<void> {
     this.#isDraining = true;
     const term = this.#term;
-    if (term !== undefined) await Promise.all([...term.claims].map((artifactId) => this.release(artifactId)));
+    if (term !== undefined) await Promise.all([...term.claims.keys()].map((artifactId) => this.release(artifactId)));
     await this.#lease.stop();
     this.#term = undefined;
     term?.releaser.end();
@@ -149,9 +153,9 @@ export class ClusterPlacement implements Placement {
     return { claims: this.#term?.claims.size ?? 0, nodes: this.#members.size, leaseAgeMs: this.#lease.ageMs };
   }
 
-  /** What this node holds. */
-  claims(): ReadonlySet<ArtifactId> {
-    return this.#term?.claims ?? new Set();
+  /** What this node holds, with the numbers of its claims. */
+  claims(): ReadonlyMap<ArtifactId, number> {
+    return this.#term?.claims ?? new Map();
   }
 
   /** The node that should own the artifact. */
@@ -161,13 +165,14 @@ export class ClusterPlacement implements Placement {
 
   #newTerm(incarnation: string): Term {
     const releaser = new Releaser({ ...this.#deps, luggage: () => this.#luggage }, incarnation);
-    return { incarnation, claims: new Set(), finder: new Finder(this.#deps.registry, incarnation), releaser, asking: new Map() };
+    return { incarnation, claims: new Map(), finder: new Finder(this.#deps.registry, incarnation), releaser, asking: new Map() };
   }
 
   /** Questions about one artifact are shared, so that a claim is made, and its luggage unpacked, once. */
   #ask(term: Term, artifactId: ArtifactId, isForced: boolean): Promise<Location> {
-    if (term.releaser.keep(artifactId)) {
-      term.claims.add(artifactId);
+    const kept = term.releaser.keep(artifactId);
+    if (kept !== undefined) {
+      term.claims.set(artifactId, kept);
       return Promise.resolve(HERE);
     }
     const key = isForced ? `!${artifactId}` : artifactId;
@@ -200,7 +205,8 @@ export class ClusterPlacement implements Placement {
   async #find(term: Term, artifactId: ArtifactId, claims: boolean): Promise<Found> {
     let found: Found;
     try {
-      found = await term.finder.find({ artifactId, claims });
+      this.#claimNumber += 1;
+      found = await term.finder.find({ artifactId, claim: claims ? this.#claimNumber : undefined });
     } catch (error) {
       if (error instanceof Failure) throw error;
       throw new Failure('UNAVAILABLE', { message: 'The artifact could not be located.', retryAfterS: 1 });
@@ -212,7 +218,7 @@ export class ClusterPlacement implements Placement {
   #place(term: Term, artifactId: ArtifactId, found: Exclude<Found, { kind: 'lapsed' | 'settling' }>, chosen?: ClusterNode): Location {
     switch (found.kind) {
       case 'mine':
-        this.#take(term, artifactId, found.handover);
+        this.#take(term, artifactId, found.claim, found.handover);
         if (!this.#isDraining) return HERE;
         // The claim was under way when the drain began.
         void this.release(artifactId);
@@ -228,9 +234,9 @@ export class ClusterPlacement implements Placement {
     }
   }
 
-  #take(term: Term, artifactId: ArtifactId, handover: Handover | undefined): void {
+  #take(term: Term, artifactId: ArtifactId, claim: number, handover: Handover | undefined): void {
     if (term.claims.has(artifactId)) return;
-    term.claims.add(artifactId);
+    term.claims.set(artifactId, claim);
     this.#elsewhere.delete(artifactId);
     if (handover !== undefined) this.#luggage?.unpack(artifactId, handover.text, handover.ageMs);
   }
@@ -241,7 +247,7 @@ export class ClusterPlacement implements Placement {
     if (term === undefined) return;
     term.releaser.end();
     this.#deps.log.warn({ artifacts: term.claims.size }, 'the lease of this node is over, its artifacts belong to whoever claims them');
-    this.#tellLost([...term.claims]);
+    this.#tellLost([...term.claims.keys()]);
   }
 
   #tellLost(artifactIds: readonly ArtifactId[]): void {

@@ -28,8 +28,8 @@ interface LeaseEvents {
   began(incarnation: string): void;
   /** Everything claimed under it is void. */
   lost(): void;
-  /** What this node holds. */
-  claims(): ReadonlySet<ArtifactId>;
+  /** What this node holds, with the numbers of its claims. */
+  claims(): ReadonlyMap<ArtifactId, number>;
   /** Another node holds it. */
   taken(artifactId: ArtifactId): void;
   nodes(nodes: readonly ClusterNode[]): void;
@@ -141,7 +141,7 @@ export class Lease {
       this.#replaces = undefined;
       if (this.#hasBegun && (!wasAlive || generation !== this.#generation)) this.#mustReclaim = true;
       this.#generation = generation;
-      if (this.#mustReclaim) await this.#reclaim(this.#events.claims());
+      if (this.#mustReclaim) await this.#reclaim(this.#events.claims().keys());
       else if (this.#hasBegun) await this.#reclaim(this.#audited());
       if (this.#isOver(incarnation)) return false;
       this.#mustReclaim = false;
@@ -171,12 +171,16 @@ export class Lease {
     this.#events.began(this.#incarnation);
   }
 
-  async #reclaim(claims: Iterable<ArtifactId>): Promise<void> {
+  async #reclaim(artifactIds: Iterable<ArtifactId>): Promise<void> {
     const incarnation = this.#incarnation;
-    const ids = [...claims];
+    const ids = [...artifactIds];
     for (let at = 0; at < ids.length; at += BATCH_MAX) {
       // What was released while earlier batches were under way must not be claimed again.
-      const held = ids.slice(at, at + BATCH_MAX).filter((id) => this.#events.claims().has(id));
+      const claims = this.#events.claims();
+      const held = ids.slice(at, at + BATCH_MAX).flatMap((artifactId) => {
+        const claim = claims.get(artifactId);
+        return claim === undefined ? [] : [{ artifactId, claim }];
+      });
       if (held.length === 0) continue;
       const lost = await this.#deps.registry.reclaim(incarnation, held);
       if (incarnation !== this.#incarnation) return;
@@ -188,7 +192,7 @@ export class Lease {
   #audited(): ArtifactId[] {
     const audited: ArtifactId[] = [];
     const claims = this.#events.claims();
-    this.#audit ??= claims.values();
+    this.#audit ??= claims.keys();
     while (audited.length < AUDITED) {
       const next = this.#audit.next();
       if (next.done) {

@@ -5,6 +5,7 @@ import type { RedisConnection } from '../redis.ts';
 import { BATCH_MAX, type Found, HANDOVER_MS, LEASE_MS, type Registry } from './registry.ts';
 import { BEAT, FIND, LEAVE, RECLAIM, RELEASE, SWEEP } from './scripts.ts';
 
+type Answer = readonly [kind: string, first?: string | number, second?: string | number, third?: string | number];
 type Script = (...keysAndArguments: (string | number)[]) => Promise<unknown>;
 
 /** `leaseMs`: shorter in tests only. */
@@ -35,16 +36,17 @@ export function redisRegistry(connection: RedisConnection, { leaseMs = LEASE_MS 
       return { wasAlive: was === 1, generation, members, nodes };
     },
     async find(incarnation, wanted) {
-      const asked = wanted.flatMap(({ artifactId, claims }) => [claims ? '1' : '0', artifactId]);
+      const asked = wanted.flatMap(({ artifactId, claim }) => [claim ?? '', artifactId]);
       const keys = ['generation', 'settling', 'node:', 'claims', 'handover:', 'members'];
       const answers = await find(...keys, server(), leaseMs, incarnation, ...asked);
-      return (answers as [string, (string | number)?, (string | number)?][]).map(foundOf);
+      return (answers as Answer[]).map(foundOf);
     },
-    async reclaim(incarnation, artifactIds) {
-      return (await reclaim('node:', 'claims', incarnation, ...artifactIds)) as ArtifactId[];
+    async reclaim(incarnation, claims) {
+      const said = claims.flatMap(({ artifactId, claim }) => [claim, artifactId]);
+      return (await reclaim('node:', 'claims', incarnation, ...said)) as ArtifactId[];
     },
     async release(incarnation, released) {
-      const given = released.flatMap(({ artifactId, handover = '' }) => [artifactId, handover]);
+      const given = released.flatMap(({ artifactId, claim, handover = '' }) => [claim, artifactId, handover]);
       await release('claims', 'handover:', incarnation, HANDOVER_MS, ...given);
     },
     async leave(incarnation) {
@@ -56,10 +58,14 @@ export function redisRegistry(connection: RedisConnection, { leaseMs = LEASE_MS 
   };
 }
 
-function foundOf([kind, first, second]: readonly [string, (string | number)?, (string | number)?]): Found {
+function foundOf([kind, first, second, third]: Answer): Found {
   switch (kind) {
     case 'mine':
-      return { kind, handover: first === undefined ? undefined : { text: String(first), ageMs: HANDOVER_MS - Number(second) } };
+      return {
+        kind,
+        claim: Number(first),
+        handover: second === undefined ? undefined : { text: String(second), ageMs: HANDOVER_MS - Number(third) },
+      };
     case 'held':
       return { kind, node: nodeOf(String(first), String(second)) };
     case 'settling':

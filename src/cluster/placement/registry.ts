@@ -20,8 +20,14 @@ export interface Beat {
 
 export interface Wanted {
   readonly artifactId: ArtifactId;
-  /** Claim it if nobody holds it; otherwise only look. */
-  readonly claims: boolean;
+  /** Claim it under this number if nobody holds it; undefined: only look. */
+  readonly claim: number | undefined;
+}
+
+/** One claim of a node. Its number is the node's own and tells it from earlier claims of the same artifact. */
+export interface Claim {
+  readonly artifactId: ArtifactId;
+  readonly claim: number;
 }
 
 export interface Handover {
@@ -31,7 +37,8 @@ export interface Handover {
 }
 
 export type Found =
-  | { readonly kind: 'mine'; readonly handover: Handover | undefined }
+  /** Under that number, which is an earlier one where the caller had claimed it already. */
+  | { readonly kind: 'mine'; readonly claim: number; readonly handover: Handover | undefined }
   | { readonly kind: 'held'; readonly node: ClusterNode }
   /** Nobody holds it; only where it was not to be claimed. Whom to choose is up to date where `members` is that of the last heartbeat. */
   | { readonly kind: 'free'; readonly members: number }
@@ -43,20 +50,19 @@ export type Found =
   /** The caller has no lease. */
   | { readonly kind: 'lapsed' };
 
-export interface Released {
-  readonly artifactId: ArtifactId;
+export interface Released extends Claim {
   readonly handover: string | undefined;
 }
 
-/** Every call may fail and may have taken effect all the same; every call may be repeated. `incarnation` is the caller's. */
+/** Every call may fail and take effect all the same, also later; every call may be repeated. `incarnation` is the caller's. */
 export interface Registry {
   /** Renews or begins the lease of a node, in place of the incarnation that it had before, if one is named. */
   beat(node: ClusterNode, replaces: string | undefined): Promise<Beat>;
   /** Answers in the order of `wanted`, at most BATCH_MAX. */
   find(incarnation: string, wanted: readonly Wanted[]): Promise<readonly Found[]>;
   /** Says again what the caller holds. Answers what others have taken meanwhile; rejects where the caller has no lease. */
-  reclaim(incarnation: string, artifactIds: readonly ArtifactId[]): Promise<readonly ArtifactId[]>;
-  /** Gives up claims that are the caller's, and leaves those of others alone. */
+  reclaim(incarnation: string, claims: readonly Claim[]): Promise<readonly ArtifactId[]>;
+  /** Gives up exactly these claims of the caller's, and leaves others and later ones alone, however late this arrives. */
   release(incarnation: string, released: readonly Released[]): Promise<void>;
   /** Ends the caller's lease, and with it its claims. */
   leave(incarnation: string): Promise<void>;

@@ -15,8 +15,11 @@ const MOVED = 50;
 const STEP_MS = 250;
 const SWEEP_STEP_MS = 50;
 const SWEEP_PAUSE_MS = 1000;
-/** A claim without an actor is given up after one to two of these. */
-const UNUSED_MS = 60_000;
+/** A claim without an actor is given up after one to two minutes, */
+const LOOK_MS = 5000;
+const LOOKS = 12;
+/** or at the next look where a node has more claims than this: calls for artifacts that do not exist must not fill the registry. */
+const CLAIMS_MAX = 100_000;
 
 export interface UpkeepDeps {
   readonly placement: Pick<ClusterPlacement, 'claims' | 'chosen' | 'release' | 'nodes' | 'self' | 'onMembership'>;
@@ -46,7 +49,7 @@ export class PlacementUpkeep {
   constructor(deps: UpkeepDeps) {
     this.#deps = deps;
     deps.placement.onMembership((change) => this.#changed(change));
-    this.#later('unused', UNUSED_MS, () => this.#giveUpUnused());
+    this.#later('unused', LOOK_MS, () => this.#giveUpUnused(1));
   }
 
   stop(): void {
@@ -66,7 +69,7 @@ export class PlacementUpkeep {
   }
 
   #pass(which: Pass['which']): Pass {
-    return { which, claims: this.#deps.placement.claims().values(), moved: 0 };
+    return { which, claims: this.#deps.placement.claims().keys(), moved: 0 };
   }
 
   /** First what nobody uses, then what has no connection. The rest stays until it sleeps, or until this node drains. */
@@ -90,12 +93,15 @@ export class PlacementUpkeep {
   }
 
   /** A call that was refused before it came to an actor leaves a claim behind. */
-  #giveUpUnused(): void {
+  #giveUpUnused(looks: number): void {
     const { placement, actors } = this.#deps;
-    const unused = [...placement.claims()].filter((id) => !actors.isPresent(id));
-    for (const id of unused) if (this.#unused.has(id)) void placement.release(id);
-    this.#unused = new Set(unused);
-    this.#later('unused', UNUSED_MS, () => this.#giveUpUnused());
+    const isFull = placement.claims().size > CLAIMS_MAX;
+    if (isFull || looks >= LOOKS) {
+      const unused = [...placement.claims().keys()].filter((id) => !actors.isPresent(id));
+      for (const id of unused) if (isFull || this.#unused.has(id)) void placement.release(id);
+      this.#unused = new Set(isFull ? [] : unused);
+    }
+    this.#later('unused', LOOK_MS, () => this.#giveUpUnused(looks >= LOOKS ? 1 : looks + 1));
   }
 
   /** One of the nodes that are left sweeps: the one with the first name. */
