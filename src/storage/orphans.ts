@@ -6,6 +6,11 @@ import type { Queries, Sql } from './sql.ts';
 /** An object is stored before the row that references it, so objects younger than this are kept. */
 const GRACE_MS = 24 * 3600 * 1000;
 const ROWS_AT_ONCE = 100;
+/**
+ * The lock of an object's row is trusted for so long after it was asked for. A process that was paused, or whose connection was lost, may not have
+ * it any more, and the object may have been stored again.
+ */
+const LOCK_MS = 5000;
 
 interface Deps {
   readonly sql: Sql;
@@ -21,7 +26,7 @@ export async function removeOrphans({ sql, clock, objects }: Deps, signal: Abort
   while (orphans.length > 0) {
     for (const sha256 of orphans) {
       if (signal.aborted) return removed;
-      if (await sql.begin((tx) => removeOrphan(tx, objects, sha256, storedBeforeMs))) removed += 1;
+      if (await sql.begin((tx) => removeOrphan(tx, { objects, clock }, sha256, storedBeforeMs))) removed += 1;
     }
     orphans = await findOrphans(sql, storedBeforeMs, orphans.at(-1) ?? Buffer.alloc(0));
   }
@@ -50,13 +55,14 @@ async function findOrphans(sql: Queries, storedBeforeMs: number, after: Buffer):
  * Removes one object while its row is locked: a concurrent publish of it waits for the lock, finds the row gone and stores the object again.
  * The object is deleted first. If the commit then fails, the next sweep removes the row, which nothing references.
  */
-async function removeOrphan(tx: Queries, objects: ObjectStore, sha256: Buffer, storedBeforeMs: number): Promise<boolean> {
+async function removeOrphan(tx: Queries, { objects, clock }: Omit<Deps, 'sql'>, sha256: Buffer, storedBeforeMs: number): Promise<boolean> {
+  const askedMs = clock.monotonicMs();
   const [row] = await tx`
     select 1 from stored_object where sha256 = ${sha256} and stored_at_ms <= ${storedBeforeMs} for update skip locked`;
   if (row === undefined) return false;
   // Checked again under the lock in a new statement, which sees what was committed while waiting for the lock.
   const [orphan] = await tx`select 1 from stored_object o where o.sha256 = ${sha256} and ${isOrphan(tx)}`;
-  if (orphan === undefined) return false;
+  if (orphan === undefined || clock.monotonicMs() - askedMs > LOCK_MS) return false;
   await objects.delete(sha256.toString('hex'));
   await tx`delete from stored_object where sha256 = ${sha256}`;
   return true;

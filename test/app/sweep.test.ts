@@ -24,6 +24,7 @@ import { DocumentThread } from '../../src/storage/document-thread.ts';
 import { fileObjects } from '../../src/storage/file-objects.ts';
 import { postgresJournal } from '../../src/storage/journal.ts';
 import type { ObjectStore } from '../../src/storage/objects.ts';
+import { removeOrphans } from '../../src/storage/orphans.ts';
 import { Sealer } from '../../src/storage/sealing/sealer.ts';
 import { SharedLimiter } from '../../src/storage/shared-limiter.ts';
 import { Spool } from '../../src/storage/spool.ts';
@@ -268,6 +269,22 @@ describeWith('postgresUrl')('the sweep beside a publish', () => {
     expect(row?.count).toBe(1);
     expect((await onDisk.read(sha256('contested'))).toString()).toBe('contested');
   });
+});
+
+test('C7: a sweep that was paused between its look and its deletion removes nothing: the content may have been stored again', async () => {
+  await publishPage('orphan');
+  await database.sql`delete from artifact`;
+  clock.advance(2 * DAY_MS);
+  const running = clock.monotonicMs.bind(clock);
+  let asked = 0;
+  // Each look at the clock is a minute later: the process stands still in between.
+  clock.monotonicMs = () => running() + 60_000 * asked++;
+  expect(await removeOrphans({ sql: database.sql, clock, objects }, NEVER)).toBe(0);
+  expect(asked).toBeGreaterThan(0);
+  expect(await objects.has(sha256('orphan'))).toBe(true);
+  clock.monotonicMs = running;
+  expect(await removeOrphans({ sql: database.sql, clock, objects }, NEVER)).toBe(1);
+  expect(await objects.has(sha256('orphan'))).toBe(false);
 });
 
 function pass(store: ObjectStore): ObjectStore {

@@ -11,7 +11,7 @@ import { LINGER_MS, PeerStreams, SILENCE_MS } from './peer-streams.ts';
 import { FactPublisher } from './publisher.ts';
 import type { FactWire } from './wire.ts';
 
-export const BEAT_MS = 250;
+const BEAT_MS = 250;
 /** How often it is looked whether anybody is silent. */
 const LOOK_MS = 50;
 /** While facts may be missing everything is dropped this often. With `SILENCE_MS` and `LOOK_MS` it makes less than a second. */
