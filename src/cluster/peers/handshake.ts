@@ -8,7 +8,7 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-export const NONCE_BYTES = 32;
+const NONCE_BYTES = 32;
 export const PROOF_BYTES = 32;
 /** Of the name of a node, in UTF-8. */
 const NAME_BYTES_MAX = 255;
@@ -20,18 +20,15 @@ export interface PeerName {
 }
 
 export interface Introduction {
-  readonly nonce: Buffer;
   readonly name: PeerName;
+  /** As it is sent: the proofs are over these bytes, whatever a stranger has put into them. */
+  readonly encoded: Buffer;
 }
 
 export function introduction(name: PeerName): Introduction {
-  return { nonce: randomBytes(NONCE_BYTES), name };
-}
-
-export function encodeIntroduction({ nonce, name }: Introduction): Buffer {
   const text = Buffer.from(`${name.incarnation} ${name.address}`);
   if (text.length > NAME_BYTES_MAX) throw new Error('PEER_ADDRESS is too long for a handshake');
-  return Buffer.concat([nonce, Buffer.from([text.length]), text]);
+  return { name, encoded: Buffer.concat([randomBytes(NONCE_BYTES), Buffer.from([text.length]), text]) };
 }
 
 /** The introduction at the beginning of `received`, and where it ends; undefined while it is incomplete. */
@@ -44,13 +41,13 @@ export function readIntroduction(received: Buffer): { readonly introduction: Int
   const text = received.toString('utf8', begin, end);
   const space = text.indexOf(' ');
   const name = { incarnation: text.slice(0, Math.max(space, 0)), address: text.slice(space + 1) };
-  return { introduction: { nonce: Buffer.from(received.subarray(0, NONCE_BYTES)), name }, end };
+  return { introduction: { name, encoded: Buffer.from(received.subarray(0, end)) }, end };
 }
 
 export function proofOf(secret: string, role: 'server' | 'client', server: Introduction, client: Introduction): Buffer {
   const mac = createHmac('sha256', secret).update(`${VERSION} ${role}\n`);
   // Each part has a known length, so that two different pairs never have the same text.
-  for (const side of [server, client]) mac.update(encodeIntroduction(side));
+  for (const side of [server, client]) mac.update(side.encoded);
   return mac.digest();
 }
 

@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Clock, Log } from '../../../actors/runtime/ports.ts';
 import type { PeerStream } from '../../edge/forwarding/peer-stream.ts';
-import { encodeIntroduction, introduction, isProof, type PeerName, PROOF_BYTES, proofOf, readIntroduction } from './handshake.ts';
+import { introduction, isProof, type PeerName, PROOF_BYTES, proofOf, readIntroduction } from './handshake.ts';
 import { PeerConnection } from './peer-connection.ts';
 
 /** From the connection to the proof. */
@@ -93,7 +93,7 @@ export class PeerDoor {
     };
     socket.once('close', settle);
     const own = introduction(self());
-    socket.write(encodeIntroduction(own));
+    socket.write(own.encoded);
     let received = Buffer.alloc(0);
     const listen = (bytes: Buffer) => {
       received = Buffer.concat([received, bytes]);

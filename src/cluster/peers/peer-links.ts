@@ -4,10 +4,12 @@ import { connect as tlsConnect } from 'node:tls';
 import type { Clock, Log } from '../../../actors/runtime/ports.ts';
 import type { PeerStream } from '../../edge/forwarding/peer-stream.ts';
 import { peerEndpoint } from '../../platform/config.ts';
-import { encodeIntroduction, introduction, isProof, type PeerName, PROOF_BYTES, proofOf, readIntroduction } from './handshake.ts';
+import { introduction, isProof, type PeerName, PROOF_BYTES, proofOf, readIntroduction } from './handshake.ts';
 import { PeerConnection } from './peer-connection.ts';
 import { HANDSHAKE_MS, type PeerTls } from './peer-door.ts';
 
+/** A handshake is shorter, also with the first frames behind it: the door opens no streams. */
+const HANDSHAKE_BYTES_MAX = 4096;
 /** After a failed attempt calls to that peer fail at once for so long, so that they do not all wait for the same deadline. */
 const PAUSE_MS = 250;
 
@@ -92,10 +94,11 @@ export class PeerLinks {
       let expected: { readonly proof: Buffer; readonly from: number; readonly peer: PeerName } | undefined;
       const listen = (bytes: Buffer) => {
         received = Buffer.concat([received, bytes]);
+        if (received.length > HANDSHAKE_BYTES_MAX) fail(new Error('what it says is no handshake'));
         if (expected === undefined) {
           const read = readIntroduction(received);
           if (read === undefined) return;
-          socket.write(Buffer.concat([encodeIntroduction(own), proofOf(secret, 'client', read.introduction, own)]));
+          socket.write(Buffer.concat([own.encoded, proofOf(secret, 'client', read.introduction, own)]));
           expected = { proof: proofOf(secret, 'server', read.introduction, own), from: read.end, peer: read.introduction.name };
         }
         const { proof, from, peer } = expected;

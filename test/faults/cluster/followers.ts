@@ -1,5 +1,4 @@
 /** Followers of the `json` channel of artifacts: each comes back to any node after every close, resumes by seq, and must miss nothing. */
-import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { serverFrame } from '../../../protocol/data/realtime.ts';
 import type { Random } from '../../support/random.ts';
@@ -72,7 +71,8 @@ export class Follower {
       heard();
       this.#take(socket, String(data));
     });
-    await once(socket, 'close');
+    // Not `once` of node:events, which rejects when the upgrade is refused.
+    await new Promise((resolve) => socket.once('close', resolve));
     clearTimeout(silence);
     this.#stopping.signal.removeEventListener('abort', quit);
   }
