@@ -88,6 +88,7 @@ describe('the door', () => {
     clock.advance(HANDSHAKE_MS);
     await closed;
     const talkative = await connected(at.port);
+    talkative.resume();
     // 255 bytes of a name are announced and never come; a longer beginning is no handshake.
     talkative.write(Buffer.alloc(8192, 0xff));
     await once(talkative, 'close');

@@ -23,7 +23,7 @@ export const FRAME = {
 
 export type FrameType = (typeof FRAME)[keyof typeof FRAME];
 
-export const FRAME_HEAD_BYTES = 9;
+const FRAME_HEAD_BYTES = 9;
 /** A body is cut into such pieces, so that those of other streams come in between. */
 export const DATA_BYTES_MAX = 64 * 1024;
 /** The heads that a client may send are smaller. */
