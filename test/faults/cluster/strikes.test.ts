@@ -2,8 +2,9 @@
  * Three nodes, clients that call any of them, and one thing after the other that goes wrong. `CLUSTER_STRIKES` says how many (the long mode:
  * 200), `CLUSTER_SEED` repeats a run. What the clients were answered must be what one machine that never fails could have answered.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '../../support/random.ts';
+import { hasRedisServer } from '../../support/redis-server.ts';
 import { describeWith } from '../../support/services.ts';
 import { publishTargets } from '../../support/writers.ts';
 import { Clients, callKey, KEYS, type Target } from './clients.ts';
@@ -19,7 +20,10 @@ const CLIENTS_EACH = 3;
 /** What a strike may take on a slow machine, with the recovery. */
 const STRIKE_MS_MAX = 120_000;
 
-describeWith('postgresUrl')('a cluster under faults', () => {
+// It starts and kills a Redis of its own, so it is skipped without the program.
+const suite = hasRedisServer() ? describeWith('postgresUrl') : describe.skip;
+
+suite('a cluster under faults', () => {
   let cluster: Cluster;
   let targets: readonly Target[];
   const history = new History();
