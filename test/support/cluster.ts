@@ -1,11 +1,10 @@
 /** Several nodes as processes of their own, on one database and one Redis, as an operator starts them. */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openRedis, type RedisConnection } from '../../src/cluster/redis.ts';
 import { createServerDatabase, SILENT, temporaryDir } from './database.ts';
+import { keepablePort } from './ports.ts';
 import { type Program, startProgram } from './program.ts';
 import { services } from './services.ts';
 
@@ -48,7 +47,7 @@ export async function testCluster(): Promise<TestCluster> {
     databaseUrl: database.url,
     redis,
     async start(settings = {}) {
-      const peerAddress = `127.0.0.1:${await freePort()}`;
+      const peerAddress = `127.0.0.1:${await keepablePort()}`;
       const node = { ...(await startProgram({ ...shared, LOG_LEVEL: 'silent', PEER_ADDRESS: peerAddress, ...settings })), peerAddress };
       nodes.push(node);
       return node;
@@ -59,13 +58,4 @@ export async function testCluster(): Promise<TestCluster> {
       return nodes.find(({ peerAddress }) => peerAddress === address?.split(' ')[0]);
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

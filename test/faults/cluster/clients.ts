@@ -1,7 +1,7 @@
 /** Clients that call any node of a cluster and take down what they were answered. */
 import type { Random } from '../../support/random.ts';
 import type { ClusterNodeProcess } from './cluster.ts';
-import type { History } from './history.ts';
+import { APART, type History } from './history.ts';
 import type { KeyInput, KeyOutput } from './linearizability.ts';
 
 export interface Target {
@@ -61,7 +61,7 @@ export class Clients {
     if (dice < 0.4) return { kind: 'read' };
     if (dice < 0.7) return { kind: 'add', by: 1 };
     if (dice < 0.95) {
-      this.#nextValue += 1000;
+      this.#nextValue += APART;
       return { kind: 'write', value: this.#nextValue };
     }
     return { kind: 'delete' };

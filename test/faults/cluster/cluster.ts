@@ -156,6 +156,8 @@ export class Cluster {
       CLUSTER_SECRET: randomBytes(24).toString('hex'),
       OBJECTS_DIR: `${folder.path}/objects`,
       DEFAULT_TIER: 'team',
+      // A drain must end well, however slow the machine is.
+      DRAIN_DEADLINE_S: '120',
       LOG_LEVEL: 'warn',
       ...settings,
     };
