@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
 import { publishSite } from '../support/publishing.ts';
 import { describeWith } from '../support/services.ts';
@@ -313,18 +313,20 @@ describeWith('chromiumPath')('the comment overlay', () => {
     await ada.panel.getByLabel('Comment on the selected text').fill('boxed');
     await ada.panel.getByRole('button', { name: 'Send' }).click();
     await ada.thread('boxed').waitFor();
-    const box = await ada.page.locator('easel-comments .mark').first().boundingBox();
-    const text = await ada.page.evaluate(() => {
-      const range = document.createRange();
-      const node = document.querySelectorAll('p')[1]?.firstChild;
-      if (!node) throw new Error('no text');
-      const at = (node as Text).data.indexOf('a promise to be late');
-      range.setStart(node, at);
-      range.setEnd(node, at + 20);
-      const { x, y, width, height } = range.getClientRects()[0] as DOMRect;
-      return { x, y, width, height };
-    });
-    expect(box).toEqual(text);
+    const mark = ada.page.locator('easel-comments .mark').first();
+    const place = () =>
+      ada.page.evaluate(() => {
+        const range = document.createRange();
+        const node = document.querySelectorAll('p')[1]?.firstChild;
+        if (!node) throw new Error('no text');
+        const at = (node as Text).data.indexOf('a promise to be late');
+        range.setStart(node, at);
+        range.setEnd(node, at + 20);
+        const { x, y, width, height } = range.getClientRects()[0] as DOMRect;
+        return { x, y, width, height };
+      });
+    // The page may still move when the thread comes; the box follows with the next frame.
+    await vi.waitFor(async () => expect(await mark.boundingBox()).toEqual(await place()), { timeout: 60_000, interval: 100 });
     expect(await ada.page.evaluate(() => document.body.innerHTML)).toBe(before);
   });
 
