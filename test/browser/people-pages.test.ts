@@ -79,7 +79,7 @@ describeWith('chromiumPath')('pages of our own', () => {
     expect(url).toBe(`${origin}/device?user_code=${code}`);
     await signUp(page, 'ada@example.com', 'Ada Lovelace');
     await page.goto(url);
-    expect(await page.locator('.usercode').textContent()).toBe(code);
+    await expect.poll(() => page.locator('.usercode').textContent()).toBe(code);
     for (const shown of ['easel 0.', '127.0.0.1', 'ada@example.com']) expect(await page.locator('main').textContent()).toContain(shown);
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('heading', { name: 'Device approved' }).waitFor();
@@ -105,7 +105,7 @@ describeWith('chromiumPath')('pages of our own', () => {
     const { url, done } = await beginLogin(line, '--email', 'ada@example.com');
     await signUp(page, 'eve@example.com', 'Eve');
     await page.goto(url);
-    expect(await page.getByRole('alert').textContent()).toContain('It expects ada@example.com');
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('It expects ada@example.com');
     await page.getByRole('button', { name: 'Deny' }).click();
     await page.getByRole('heading', { name: 'Denied' }).waitFor();
     const { code, err } = await done;
@@ -118,7 +118,7 @@ describeWith('chromiumPath')('pages of our own', () => {
     const { url, done } = await beginLogin(line, '--email', 'grace@example.com');
     await page.goto(url);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    expect(await page.getByLabel('E-mail address').inputValue()).toBe('grace@example.com');
+    await expect.poll(() => page.getByLabel('E-mail address').inputValue()).toBe('grace@example.com');
     await page.getByLabel('E-mail address').fill('hopper@example.com');
     await page.getByRole('button', { name: 'Send me a code instead' }).click();
     await page.getByLabel('Code').fill(await codeOf(page, 'hopper@example.com'));
@@ -134,7 +134,7 @@ describeWith('chromiumPath')('pages of our own', () => {
     await signUp(page, 'plain@example.com', 'Plain');
     await page.getByLabel('Name of a new token').fill('ci');
     await page.getByRole('button', { name: 'Make a token' }).click();
-    expect(await page.locator('#token').textContent()).toMatch(/^so_/);
+    await expect.poll(() => page.locator('#token').textContent()).toMatch(/^so_/);
     expect(await page.getByRole('button', { name: 'Copy' }).isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Revoke the token ci' }).click();
     await page.getByRole('status').filter({ hasText: 'The token is revoked.' }).waitFor();
@@ -180,7 +180,7 @@ describeWith('chromiumPath')('pages of our own', () => {
       expect(pressed).toBeLessThan(3);
       await page.keyboard.press('Tab');
     }
-    expect(await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle)).toBe('solid');
+    await expect.poll(() => page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle)).toBe('solid');
     await page.keyboard.type('keys@example.com');
     for (const next of ['password', 'Sign in', 'Send me a code instead']) {
       await page.keyboard.press('Tab');

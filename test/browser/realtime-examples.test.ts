@@ -193,10 +193,10 @@ describeWith('chromiumPath')('the examples in which many write at once', () => {
     const lettersOf = async (page: Page) => [...(await linesOf(page)).join('\n')].sort().join('');
     for (const page of [one, two]) await expect.poll(() => lettersOf(page), COMES_BACK).toBe(letters);
     const text = (await linesOf(one)).join('\n');
-    expect((await linesOf(two)).join('\n')).toBe(text);
+    await expect.poll(async () => (await linesOf(two)).join('\n')).toBe(text);
     for (const whole of ['[ada without a server]', '[grace without a server]']) expect(text).toContain(whole);
     const later = await openEditor(published, 'Later');
-    expect((await linesOf(later.page)).join('\n')).toBe(text);
+    await expect.poll(async () => (await linesOf(later.page)).join('\n')).toBe(text);
     await type(later.page, ' after');
     for (const page of [one, two]) await expect.poll(async () => (await linesOf(page)).join('\n')).toBe(`${text} after`);
     await expect.poll(() => cursorsOf(one).allTextContents()).toContain('Grace');

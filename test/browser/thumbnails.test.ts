@@ -226,6 +226,6 @@ describeWith('chromiumPath')('pictures of pages in the web app', () => {
     await refused;
     const card = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'Broken' }) });
     await expect.poll(() => card.locator('img').count()).toBe(0);
-    expect(await card.locator('svg.drawing').isVisible()).toBe(true);
+    await expect.poll(() => card.locator('svg.drawing').isVisible()).toBe(true);
   });
 });

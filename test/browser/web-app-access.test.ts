@@ -58,7 +58,7 @@ describeWith('chromiumPath')('access in the web app', () => {
     expect(await findingsOf(page, axe)).toEqual([]);
     await question.getByRole('button', { name: 'Cancel' }).click();
     await expect.poll(() => page.getByRole('radio', { name: /^Private/ }).isChecked()).toBe(true);
-    expect((await client.artifacts.get({ params: { id } })).body.visibility).toBe('private');
+    await expect.poll(async () => (await client.artifacts.get({ params: { id } })).body.visibility).toBe('private');
     await choose(/^Workspace/);
     await question.getByRole('button', { name: 'Change', exact: true }).click();
     await page.getByText('Visibility is “Workspace” now.').waitFor();
@@ -68,7 +68,7 @@ describeWith('chromiumPath')('access in the web app', () => {
     // The admin sees it either way, and is not named.
     expect(await closing.getByText('adam@example.com').count()).toBe(0);
     await page.keyboard.press('Escape');
-    expect((await adam.client.artifacts.get({ params: { id } })).body.visibility).toBe('workspace');
+    await expect.poll(async () => (await adam.client.artifacts.get({ params: { id } })).body.visibility).toBe('workspace');
     expect(unexpected(olga.troubles.slice(before))).toEqual([]);
   });
 
@@ -86,10 +86,10 @@ describeWith('chromiumPath')('access in the web app', () => {
     await question.getByText('Something has changed meanwhile.').waitFor();
     await question.getByRole('region', { name: 'Who gains access' }).getByText('The agents of the workspace').waitFor();
     expect(await question.getByText('mona@example.com').count()).toBe(0);
-    expect((await mona.client.artifacts.get({ params: { id } })).body.visibility).toBe('private');
+    await expect.poll(async () => (await mona.client.artifacts.get({ params: { id } })).body.visibility).toBe('private');
     await question.getByRole('button', { name: 'Change', exact: true }).click();
     await page.getByText('Visibility is “Workspace” now.').waitFor();
-    expect((await mona.client.artifacts.get({ params: { id } })).body.visibility).toBe('workspace');
+    await expect.poll(async () => (await mona.client.artifacts.get({ params: { id } })).body.visibility).toBe('workspace');
   });
 
   it('a move says whom it opens the page to; one that changes nobody’s access is made at once', async () => {
@@ -195,7 +195,7 @@ describeWith('chromiumPath')('access in the web app', () => {
     await question.getByRole('button', { name: 'End access' }).click();
     await dialog.getByText('The access of by-page@client.example is ended.').waitFor();
     await row('by-page@client.example').waitFor({ state: 'detached' });
-    expect(await row('by-folder@client.example').getByRole('link', { name: 'Change it at the workspace' }).count()).toBe(1);
+    await expect.poll(() => row('by-folder@client.example').getByRole('link', { name: 'Change it at the workspace' }).count()).toBe(1);
     expect(unexpected(olga.troubles.slice(before))).toEqual([]);
   });
 });

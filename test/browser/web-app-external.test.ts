@@ -82,7 +82,7 @@ describeWith('chromiumPath')('people outside in the web app', () => {
       const secret = (await secretDialog.locator('code').textContent()) ?? '';
       expect(secret).toMatch(/^sox_[0-9a-f]{64}$/);
       await page.keyboard.press('Escape');
-      expect(await secretDialog.isVisible()).toBe(true);
+      await expect.poll(() => secretDialog.isVisible()).toBe(true);
       await secretDialog.getByRole('button', { name: 'I have stored it' }).click();
       await page.getByRole('button', { name: 'Revoke Reporting' }).waitFor();
       expect(await page.content()).not.toContain(secret);
@@ -103,7 +103,7 @@ describeWith('chromiumPath')('people outside in the web app', () => {
       await page.getByRole('button', { name: 'Read index.md' }).click();
       const read = page.getByRole('dialog', { name: 'index.md' });
       await read.getByRole('heading', { name: 'Habits' }).waitFor();
-      expect(await read.locator('strong').textContent()).toBe('Fridays');
+      await expect.poll(() => read.locator('strong').textContent()).toBe('Fridays');
       await read.getByText('<script>alert(1)</script>').waitFor();
       expect(await read.locator('script').count()).toBe(0);
       await read.getByRole('button', { name: 'Done' }).click();
@@ -195,8 +195,8 @@ describeWith('chromiumPath')('people outside in the web app', () => {
     await allowOutside(stage.easel, 'kiosk', false);
     await page.goto(`${stage.origin}/w/kiosk/external`);
     await page.getByRole('status').filter({ hasText: 'External sharing is off.' }).getByText('It comes with the plan “team”.').waitFor();
-    expect(await page.getByRole('button', { name: 'New organisation' }).isDisabled()).toBe(true);
-    expect(await page.getByRole('button', { name: 'Share a page or folder' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'New organisation' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Share a page or folder' }).isDisabled()).toBe(true);
     await page.getByText('guest@outside.example').waitFor();
     expect(await look(page)).toEqual([]);
     await page.goto(`${stage.origin}/p/${id}`);

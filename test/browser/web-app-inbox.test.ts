@@ -74,7 +74,7 @@ describeWith('chromiumPath')('the inbox of the web app', () => {
     expect(await focused()).toBe('First');
     await page.keyboard.press('Home');
     expect(await focused()).toBe('Third');
-    expect(await page.getByRole('img', { name: 'Unread' }).count()).toBe(3);
+    await expect.poll(() => page.getByRole('img', { name: 'Unread' }).count()).toBe(3);
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
     expect(await findingsOf(page, await axeSource())).toEqual([]);
     await page.getByRole('button', { name: 'Mark as read' }).click();

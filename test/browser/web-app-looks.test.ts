@@ -179,7 +179,7 @@ describeWith('chromiumPath')('the looks of the web app', () => {
     await page.getByRole('link', { name: 'Kept in view' }).waitFor();
     await page.context().setOffline(true);
     await page.getByRole('alert').filter({ hasText: 'You are offline.' }).waitFor();
-    expect(await page.locator('link[rel="icon"]').getAttribute('href')).toBe('/_app/icon-offline.svg');
+    await expect.poll(() => page.locator('link[rel="icon"]').getAttribute('href')).toBe('/_app/icon-offline.svg');
     await page.getByRole('button', { name: 'Add Kept in view to the favourites' }).click();
     await page.getByRole('alert').filter({ hasText: 'No connection.' }).waitFor();
     await page.getByRole('button', { name: 'Add Kept in view to the favourites' }).waitFor();
@@ -205,7 +205,7 @@ describeWith('chromiumPath')('the looks of the web app', () => {
     const root = page.locator('html');
     expect([await root.getAttribute('lang'), await root.getAttribute('data-theme')]).toEqual(['es', 'dark']);
     await page.goto(`${stage.origin}/account`);
-    expect(await root.getAttribute('data-theme')).toBe('dark');
+    await expect.poll(() => root.getAttribute('data-theme')).toBe('dark');
   });
 });
 

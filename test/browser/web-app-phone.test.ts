@@ -43,14 +43,14 @@ describeWith('chromiumPath')('the web app on a phone', () => {
       const seen = new Set<string>();
       do {
         await page.keyboard.press(key);
-        expect(await focusIsIn(page, '.sidebar')).toBe(true);
+        await expect.poll(() => focusIsIn(page, '.sidebar')).toBe(true);
         seen.add((await page.evaluate(() => document.activeElement?.outerHTML)) ?? '');
       } while (!seen.has(first ?? '') && seen.size < 50);
       expect(seen.size).toBeGreaterThan(4);
       expect(seen.has(first ?? '')).toBe(true);
     }
     // What is behind it cannot be reached, and comes back with it closed: by Escape, by its button, by the veil.
-    expect(await page.locator('.stage').getAttribute('inert')).not.toBeNull();
+    await expect.poll(() => page.locator('.stage').getAttribute('inert')).not.toBeNull();
     for (const close of [
       () => page.keyboard.press('Escape'),
       () => places.getByRole('button', { name: 'Close the menu' }).click(),
@@ -81,10 +81,10 @@ describeWith('chromiumPath')('the web app on a phone', () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog', { name: 'Search pages and places' }).waitFor();
     await expect.poll(() => page.locator('.palette .toast').count()).toBe(1);
-    expect(await isOnTop(page, '.palette .toast')).toBe(true);
+    await expect.poll(() => isOnTop(page, '.palette .toast')).toBe(true);
     await message.getByRole('button', { name: 'Dismiss' }).click();
     await message.waitFor({ state: 'detached' });
-    expect(await page.getByRole('dialog', { name: 'Search pages and places' }).isVisible()).toBe(true);
+    await expect.poll(() => page.getByRole('dialog', { name: 'Search pages and places' }).isVisible()).toBe(true);
     await page.keyboard.press('Escape');
     await page.goto(`${stage.origin}/p/${id}`);
     await page.getByRole('button', { name: 'Share', exact: true }).click();
@@ -93,7 +93,7 @@ describeWith('chromiumPath')('the web app on a phone', () => {
     await dialog.getByRole('button', { name: 'Share', exact: true }).click();
     await dialog.getByRole('button', { name: 'Remove ann@example.com' }).click();
     await dialog.getByText('ann@example.com is removed.').waitFor();
-    expect(await isOnTop(page, 'dialog .toast')).toBe(true);
+    await expect.poll(() => isOnTop(page, 'dialog .toast')).toBe(true);
   });
 
   it('[W3] that the connection is gone is in view on a narrow screen: scrolled down, in the drawer, and in a dialog', async () => {
@@ -106,7 +106,7 @@ describeWith('chromiumPath')('the web app on a phone', () => {
     await banner.waitFor();
     await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
     await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(100);
-    expect(await isOnTop(page, '.banner')).toBe(true);
+    await expect.poll(() => isOnTop(page, '.banner')).toBe(true);
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
     await page.getByRole('button', { name: 'Open the menu' }).click();
     await page.locator('.sidebar .offline-note').waitFor();
@@ -115,7 +115,7 @@ describeWith('chromiumPath')('the web app on a phone', () => {
     await page.getByRole('banner').getByRole('button', { name: 'Publish', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Publish' });
     await dialog.getByText('You are offline.').waitFor();
-    expect(await isOnTop(page, 'dialog .offline-note')).toBe(true);
+    await expect.poll(() => isOnTop(page, 'dialog .offline-note')).toBe(true);
     await page.context().setOffline(false);
     await dialog.getByText('You are offline.').waitFor({ state: 'detached' });
     await banner.waitFor({ state: 'detached' });
@@ -130,8 +130,8 @@ describeWith('chromiumPath')('the web app on a phone', () => {
     await page.locator('.banner').waitFor();
     await page.getByRole('button', { name: 'Save' }).first().click();
     await page.getByRole('main').getByRole('alert').filter({ hasText: 'No connection.' }).waitFor();
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Diary of a year');
-    expect((await client.artifacts.get({ params: { id } })).body.name).toBe('Diary');
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Diary of a year');
+    await expect.poll(async () => (await client.artifacts.get({ params: { id } })).body.name).toBe('Diary');
     await page.context().setOffline(false);
     await page.locator('.banner').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Save' }).first().click();
@@ -155,7 +155,7 @@ describeWith('chromiumPath')('the web app on a phone', () => {
       await asks.waitFor();
       await dialog.getByRole('button', { name: 'Keep editing' }).click();
       await asks.waitFor({ state: 'detached' });
-      expect(await dialog.getByLabel('Name of the agent').inputValue()).toBe('Nightly build');
+      await expect.poll(() => dialog.getByLabel('Name of the agent').inputValue()).toBe('Nightly build');
     }
     const asked = page.waitForEvent('dialog');
     const leaving = page.close({ runBeforeUnload: true });
@@ -163,7 +163,7 @@ describeWith('chromiumPath')('the web app on a phone', () => {
     expect(question.type()).toBe('beforeunload');
     await question.dismiss();
     await leaving;
-    expect(await dialog.getByLabel('Name of the agent').inputValue()).toBe('Nightly build');
+    await expect.poll(() => dialog.getByLabel('Name of the agent').inputValue()).toBe('Nightly build');
     await page.keyboard.press('Escape');
     await dialog.getByRole('button', { name: 'Discard' }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -179,7 +179,7 @@ describeWith('chromiumPath')('the web app on a phone', () => {
     await page.goBack();
     await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Wholly done');
     await page.getByRole('button', { name: 'Discard' }).click();
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Half done');
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Half done');
     await page.getByRole('link', { name: 'Versions' }).click();
     await page.getByRole('button', { name: 'Actions for Version 1' }).waitFor();
     await page.goBack();
@@ -196,16 +196,16 @@ describeWith('chromiumPath')('the web app on a phone', () => {
     await order.focus();
     await order.selectOption('name');
     await expect.poll(names).toEqual(['Äpfel', 'apple', 'Banana', 'pear']);
-    expect(await order.evaluate((field) => field === document.activeElement)).toBe(true);
+    await expect.poll(() => order.evaluate((field) => field === document.activeElement)).toBe(true);
     await page.reload();
     await expect.poll(names).toEqual(['Äpfel', 'apple', 'Banana', 'pear']);
     await page.goto(`${stage.origin}/my/favorites`);
     await page.getByRole('heading', { level: 1, name: 'Favourites' }).waitFor();
-    expect(await page.evaluate(() => localStorage.getItem('easel.sort'))).toBe('[["mine","name"]]');
+    await expect.poll(() => page.evaluate(() => localStorage.getItem('easel.sort'))).toBe('[["mine","name"]]');
     await page.goto(`${stage.origin}/`);
     await page.getByLabel('Filter by name').fill('an');
     await expect.poll(names).toEqual(['Banana']);
-    expect(await page.getByLabel('Filter by name').evaluate((field) => field === document.activeElement)).toBe(true);
+    await expect.poll(() => page.getByLabel('Filter by name').evaluate((field) => field === document.activeElement)).toBe(true);
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
   });
 

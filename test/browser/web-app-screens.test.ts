@@ -18,18 +18,18 @@ describeWith('chromiumPath')('the screens of the web app', () => {
     const id = await publishPage(client, 'Wedding');
     await page.goto(`${stage.origin}/p/${id}`);
     await page.getByText('Only you and people you name can open it.').waitFor();
-    expect(await page.getByRole('radio', { name: /^Workspace/ }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('radio', { name: /^Workspace/ }).isDisabled()).toBe(true);
     await page.getByRole('radio', { name: /^Password/ }).check();
     await page.getByLabel('Password for visitors').fill('open sesame');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Visibility is “Password” now.').waitFor();
-    expect((await client.artifacts.get({ params: { id } })).body.visibility).toBe('password');
+    await expect.poll(async () => (await client.artifacts.get({ params: { id } })).body.visibility).toBe('password');
     await page.getByRole('radio', { name: /^Public/ }).check();
     const planned = page.getByRole('dialog', { name: 'Make it “Public”?' });
     await planned.getByText('Everybody with the link').waitFor();
     await planned.getByRole('button', { name: 'Change', exact: true }).click();
     await page.getByRole('status').filter({ hasText: 'The visibility has not changed.' }).waitFor();
-    expect(await page.getByRole('radio', { name: /^Password/ }).isChecked()).toBe(true);
+    await expect.poll(() => page.getByRole('radio', { name: /^Password/ }).isChecked()).toBe(true);
     await page.getByRole('switch', { name: 'Write data' }).check();
     await expect.poll(async () => (await client.artifacts.get({ params: { id } })).body.allow_anon_write).toBe(true);
     expect(unexpected(troubles)).toEqual([]);
@@ -43,7 +43,7 @@ describeWith('chromiumPath')('the screens of the web app', () => {
     await page.getByRole('listitem').filter({ hasText: 'Version 2' }).getByRole('button', { name: 'What changed' }).click();
     const diff = page.getByRole('dialog', { name: 'From version 1 to 2' });
     await diff.getByText('+<p>second</p>').waitFor();
-    expect(await diff.getByText('-<p>first</p>').count()).toBe(1);
+    await expect.poll(() => diff.getByText('-<p>first</p>').count()).toBe(1);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Actions for Version 1' }).click();
     await page.getByRole('menuitem', { name: 'Preview link' }).click();
@@ -91,7 +91,7 @@ describeWith('chromiumPath')('the screens of the web app', () => {
     await page.getByLabel('Address', { exact: true }).fill('taken');
     await page.getByRole('button', { name: 'Save' }).first().click();
     await page.getByRole('alert').first().waitFor();
-    expect(await page.getByLabel('Address', { exact: true }).inputValue()).toBe('taken');
+    await expect.poll(() => page.getByLabel('Address', { exact: true }).inputValue()).toBe('taken');
     await page.getByRole('link', { name: 'Comments' }).click();
     await page.getByLabel('Write a comment').fill('Half a thought');
     await page.getByRole('link', { name: 'Versions' }).click();
@@ -101,11 +101,11 @@ describeWith('chromiumPath')('the screens of the web app', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('alert').filter({ hasText: 'There are changes that you have not saved.' }).waitFor();
     await page.getByRole('button', { name: 'Keep editing' }).click();
-    expect(await page.getByLabel('Label', { exact: true }).inputValue()).toBe('Release');
+    await expect.poll(() => page.getByLabel('Label', { exact: true }).inputValue()).toBe('Release');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
     await page.getByRole('link', { name: 'Comments' }).click();
-    expect(await page.getByLabel('Write a comment').inputValue()).toBe('Half a thought');
+    await expect.poll(() => page.getByLabel('Write a comment').inputValue()).toBe('Half a thought');
   });
 
   it('who may only view sees no controls of owners, and a page that is not theirs is not there', async () => {
@@ -156,7 +156,7 @@ describeWith('chromiumPath')('the screens of the web app', () => {
     const secret = (await page.getByRole('dialog').locator('code').textContent()) ?? '';
     expect(secret).toMatch(/^sot_[0-9a-f]{64}$/);
     await page.keyboard.press('Escape');
-    expect(await page.getByRole('dialog', { name: 'Your new token' }).isVisible()).toBe(true);
+    await expect.poll(() => page.getByRole('dialog', { name: 'Your new token' }).isVisible()).toBe(true);
     await page.getByRole('button', { name: 'I have stored it' }).click();
     await page.getByText('Release bot').waitFor();
     expect(await page.content()).not.toContain(secret);
@@ -181,6 +181,6 @@ describeWith('chromiumPath')('the screens of the web app', () => {
     await owner.page.reload();
     await owner.page.getByRole('listitem').filter({ hasText: 'Bread' }).getByRole('button', { name: 'Approve' }).click();
     await owner.page.getByRole('heading', { name: 'Nothing waits' }).waitFor();
-    expect((await member.client.artifacts.get({ params: { id } })).body.live_version_no).toBe(1);
+    await expect.poll(async () => (await member.client.artifacts.get({ params: { id } })).body.live_version_no).toBe(1);
   });
 });

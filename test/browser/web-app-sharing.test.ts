@@ -59,13 +59,13 @@ describeWith('chromiumPath')('sharing in the web app', () => {
     expect(await dialog.evaluate((shown) => shown.scrollWidth - shown.clientWidth)).toBe(0);
     await dialog.getByLabel(`Role of ${guest}`).selectOption('editor');
     await dialog.getByText(`${guest} is Editor now.`).waitFor();
-    expect(await rolesOf(client, id)).toEqual([[guest, 'editor', true]]);
+    await expect.poll(() => rolesOf(client, id)).toEqual([[guest, 'editor', true]]);
     await dialog.getByRole('button', { name: `Remove ${guest}` }).click();
     await dialog.getByText(`${guest} is removed.`).waitFor();
     expect(await rolesOf(client, id)).toEqual([]);
     await dialog.getByRole('button', { name: 'Undo' }).click();
     await dialog.getByText(`${guest} has access again.`).waitFor();
-    expect(await rolesOf(client, id)).toEqual([[guest, 'editor', true]]);
+    await expect.poll(() => rolesOf(client, id)).toEqual([[guest, 'editor', true]]);
     expect(unexpected(troubles)).toEqual([]);
   });
 
@@ -80,7 +80,7 @@ describeWith('chromiumPath')('sharing in the web app', () => {
     await dialog.getByLabel('Role of cook@example.com').selectOption('editor');
     await dialog.getByRole('alert').filter({ hasText: 'Only its owner may.' }).waitFor();
     await expect.poll(() => dialog.getByLabel('Role of cook@example.com').inputValue()).toBe('viewer');
-    expect(await rolesOf(client, id)).toEqual([['cook@example.com', 'viewer', true]]);
+    await expect.poll(() => rolesOf(client, id)).toEqual([['cook@example.com', 'viewer', true]]);
   });
 
   it('requests are approved at "My pages" and denied in the dialog, which also says why somebody sees the page', async () => {
@@ -96,7 +96,7 @@ describeWith('chromiumPath')('sharing in the web app', () => {
     await incoming.getByRole('button', { name: /^Approve the request of/ }).click();
     await incoming.waitFor({ state: 'detached' });
     await page.getByText('is Viewer now.').waitFor();
-    expect(await rolesOf(owner.client, id)).toEqual([['ray@example.com', 'viewer', false]]);
+    await expect.poll(() => rolesOf(owner.client, id)).toEqual([['ray@example.com', 'viewer', false]]);
 
     await kim.client.accessRequests.create({ body: { artifact_id: id } });
     const dialog = await openShare(page, id);

@@ -42,10 +42,10 @@ describeWith('chromiumPath')('views in the web app', () => {
     await panel.getByRole('button', { name: '7 days' }).click();
     const days = panel.getByRole('table', { name: 'Views and visitors of the last 7 days' }).getByRole('row');
     await expect.poll(() => days.count()).toBe(8);
-    expect(await days.last().getByRole('cell').allTextContents()).toEqual(['2', '1']);
-    expect(await panel.getByRole('button', { name: '7 days' }).getAttribute('aria-pressed')).toBe('true');
-    expect(await panel.locator('.chart .is-day').count()).toBe(7);
-    expect(await panel.locator('.chart .is-views').last().getAttribute('height')).toBe('100');
+    await expect.poll(() => days.last().getByRole('cell').allTextContents()).toEqual(['2', '1']);
+    await expect.poll(() => panel.getByRole('button', { name: '7 days' }).getAttribute('aria-pressed')).toBe('true');
+    await expect.poll(() => panel.locator('.chart .is-day').count()).toBe(7);
+    await expect.poll(() => panel.locator('.chart .is-views').last().getAttribute('height')).toBe('100');
     expect(await findingsOf(page, await axeSource())).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
     await page.getByRole('button', { name: /^Account of/ }).click();

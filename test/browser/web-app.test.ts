@@ -15,7 +15,7 @@ describeWith('chromiumPath')('the web app', () => {
   it('a visitor sees how to begin, and a screen leads to the sign-in page and back', async () => {
     const { page } = await stage.visitor();
     await page.goto(`${stage.origin}/`);
-    expect(await page.locator('main').textContent()).toContain(`npx easel login --url ${stage.origin}`);
+    await expect.poll(() => page.locator('main').textContent()).toContain(`npx easel login --url ${stage.origin}`);
     await page.goto(`${stage.origin}/my/trash`);
     expect(new URL(page.url()).pathname).toBe('/sign-in');
     expect(new URL(page.url()).searchParams.get('return_to')).toBe('/my/trash');
@@ -25,7 +25,9 @@ describeWith('chromiumPath')('the web app', () => {
     const { page, troubles } = await stage.person('newcomer@example.com');
     await page.goto(`${stage.origin}/`);
     await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor();
-    expect(await page.locator('.empty code').textContent()).toBe(`npx easel login --url ${stage.origin}\nnpx easel publish ./my-site`);
+    await expect
+      .poll(() => page.locator('.empty code').textContent())
+      .toBe(`npx easel login --url ${stage.origin}\nnpx easel publish ./my-site`);
     expect(unexpected(troubles)).toEqual([]);
   });
 
@@ -42,7 +44,7 @@ describeWith('chromiumPath')('the web app', () => {
     await page.getByRole('heading', { level: 1, name: 'Greeting' }).waitFor();
     await page.getByRole('button', { name: 'New version' }).click();
     await page.getByLabel('Choose files').setInputFiles([file('two')]);
-    expect(await page.getByLabel('As', { exact: true }).inputValue()).toBe('version');
+    await expect.poll(() => page.getByLabel('As', { exact: true }).inputValue()).toBe('version');
     await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
     await page.getByRole('dialog').getByText('Version 2, 1 file.').waitFor();
     const { artifacts } = (await client.artifacts.list()).body;
@@ -62,7 +64,7 @@ describeWith('chromiumPath')('the web app', () => {
     await page.getByRole('banner').getByRole('button', { name: 'Publish', exact: true }).click();
     await page.getByLabel('Choose files').setInputFiles([{ name: 'site.zip', mimeType: 'application/zip', buffer: Buffer.from(zip) }]);
     await page.getByText('1 file is left out').waitFor();
-    expect(await page.getByLabel('Name').inputValue()).toBe('site');
+    await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('site');
     await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
     await page.getByRole('link', { name: 'Go to its screen' }).waitFor();
     const [artifact] = (await client.artifacts.list()).body.artifacts;
@@ -96,10 +98,10 @@ describeWith('chromiumPath')('the web app', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('menu').waitFor();
     await page.keyboard.press('r');
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Rename');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Rename');
     await page.keyboard.press('Escape');
     await page.getByRole('menu').waitFor({ state: 'detached' });
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Actions for Garden planner');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Actions for Garden planner');
     expect(unexpected(troubles)).toEqual([]);
   });
 
@@ -176,7 +178,7 @@ describeWith('chromiumPath')('the web app', () => {
     await page.getByRole('button', { name: 'Restore Fallen leaf' }).click();
     await page.getByText('“Fallen leaf” is back.').waitFor();
     await page.getByRole('heading', { name: 'The trash is empty' }).waitFor();
-    expect((await client.artifacts.get({ params: { id } })).body.name).toBe('Fallen leaf');
+    await expect.poll(async () => (await client.artifacts.get({ params: { id } })).body.name).toBe('Fallen leaf');
   });
 
   it('five hundred pages are listed by cursor: sixty at first, more on the way down, each once', async () => {
@@ -198,7 +200,7 @@ describeWith('chromiumPath')('the web app', () => {
     page.on('request', (request) => asked.push(request.url()));
     await page.goto(`${stage.origin}/`);
     await page.getByRole('link', { name: 'Page 499' }).waitFor();
-    expect(await page.locator('.card').count()).toBe(60);
+    await expect.poll(() => page.locator('.card').count()).toBe(60);
     expect(asked.filter((url) => url.includes('/v1/artifacts') && url.includes('count='))).toEqual([]);
     // The parts of the app, and one call for each list and number on the screen; none for a card.
     expect(asked.length).toBeLessThan(25);
@@ -237,7 +239,7 @@ describeWith('chromiumPath')('the web app', () => {
     await places.waitFor();
     await page.keyboard.press('Escape');
     await places.waitFor({ state: 'hidden' });
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Open the menu');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Open the menu');
     await page.keyboard.press('Enter');
     await places.getByRole('link', { name: 'Clients' }).click();
     await page.getByRole('heading', { level: 1, name: 'Clients' }).waitFor();
