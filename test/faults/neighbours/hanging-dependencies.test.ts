@@ -117,7 +117,8 @@ describe('an object store that hangs', () => {
     s3 = await startS3();
     const url = new URL(s3.settings.S3_ENDPOINT);
     proxy = await HangingProxy.before(url.hostname, Number(url.port));
-    easel = await startTestEasel({ settings: { ...s3.settings, S3_ENDPOINT: `http://127.0.0.1:${proxy.port}` } });
+    // Without copies on the disk, which would be served meanwhile.
+    easel = await startTestEasel({ settings: { ...s3.settings, S3_ENDPOINT: `http://127.0.0.1:${proxy.port}`, OBJECT_CACHE_MB: '0' } });
     await publishOne();
     blobId = (await json(await easel.fetch(path('/blobs'), file()))).data.id;
   });
