@@ -7,7 +7,7 @@ import type { ArtifactActor } from '../../actors/runtime/artifact-actor.ts';
 import type { Clock, ClusterNode, Placement } from '../../actors/runtime/ports.ts';
 import { ActorRuntime } from '../../actors/runtime/runtime.ts';
 import { Failure } from '../../protocol/core/errors.ts';
-import { type ArtifactId, newId } from '../../protocol/core/ids.ts';
+import type { ArtifactId } from '../../protocol/core/ids.ts';
 import { ClusterPlacement } from '../../src/cluster/placement/cluster-placement.ts';
 import { type Claim, LEASE_MS, type Registry, type Released, type Wanted } from '../../src/cluster/placement/registry.ts';
 import { RegistryModel } from '../cluster/registry-model.ts';
@@ -144,7 +144,7 @@ export class ClusterWorld {
     this.#breakage = breakage;
     Object.assign(this.memory, breakage.store);
     Object.assign(this.registry, breakage.registry);
-    this.artifacts = Array.from({ length: ARTIFACTS }, (_, at) => `${newId('artifact').slice(0, -2)}0${at}` as ArtifactId);
+    this.artifacts = Array.from({ length: ARTIFACTS }, (_, at) => `art_${String(seed).padStart(20, '0')}000${at}` as ArtifactId);
     for (const id of this.artifacts) this.memory.add(id);
   }
 

@@ -43,6 +43,17 @@ describe('a history', () => {
     expect(verdict).toEqual({ outcome: 'broken', furthest: [0, 1] });
   });
 
+  test('calls without an answer that ask the same are not tried in every order', () => {
+    const adds: Call[] = Array.from({ length: 200 }, (_, at) => ({
+      input: { kind: 'add', by: 1 },
+      output: undefined,
+      beganAt: at,
+      endedAt: 0,
+    }));
+    expect(checkHistory([...adds, read(100, 300, 301), read(150, 302, 303)], keyModel, 50_000).outcome).toBe('linearizable');
+    expect(checkHistory([...adds, read(150, 300, 301), read(100, 302, 303)], keyModel, 50_000).outcome).toBe('broken');
+  });
+
   test('beyond the bound it is undecided', () => {
     const calls = Array.from({ length: 20 }, (_, at) => write(at, 0, null));
     expect(checkHistory([...calls, read(-1, 1, 2)], keyModel, 1000).outcome).toBe('undecided');
