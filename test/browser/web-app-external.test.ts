@@ -143,7 +143,7 @@ describeWith('chromiumPath')('people outside in the web app', () => {
     const question = boss.page.getByRole('dialog', { name: 'Share with client@outside.example?' });
     await question.getByRole('region', { name: 'Who gains access' }).getByText('see it and comment').waitFor();
     expect(await look(boss.page)).toEqual([]);
-    expect((await boss.client.grants.list({ params: { workspaceId: 'press' } })).body.grants).toEqual([]);
+    await expect.poll(async () => (await boss.client.grants.list({ params: { workspaceId: 'press' } })).body.grants).toEqual([]);
     await question.getByRole('button', { name: 'Share', exact: true }).click();
     await sharing.getByText('Shared with client@outside.example.').waitFor();
 

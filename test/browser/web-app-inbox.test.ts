@@ -79,7 +79,7 @@ describeWith('chromiumPath')('the inbox of the web app', () => {
     expect(await findingsOf(page, await axeSource())).toEqual([]);
     await page.getByRole('button', { name: 'Mark as read' }).click();
     await expect.poll(() => page.getByRole('img', { name: 'Unread' }).count()).toBe(0);
-    expect((await owner.client.inbox.list({ query: { unread: 'true' } })).body.comments).toEqual([]);
+    await expect.poll(async () => (await owner.client.inbox.list({ query: { unread: 'true' } })).body.comments).toEqual([]);
     await page.context().setOffline(true);
     await page.getByRole('button', { name: 'Assigned' }).click();
     await page.getByRole('alert').filter({ hasText: 'No connection.' }).waitFor();

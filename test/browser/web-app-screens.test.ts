@@ -163,7 +163,7 @@ describeWith('chromiumPath')('the screens of the web app', () => {
     await page.getByRole('button', { name: 'Revoke the token of Release bot' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('heading', { name: 'No agents yet' }).waitFor();
-    expect((await client.agentTokens.list({ params: { workspaceId: 'orchard' } })).body.agent_tokens).toEqual([]);
+    await expect.poll(async () => (await client.agentTokens.list({ params: { workspaceId: 'orchard' } })).body.agent_tokens).toEqual([]);
     await page.getByRole('link', { name: 'Record' }).click();
     await page.getByText('agent_token.revoke').waitFor();
     expect(unexpected(troubles)).toEqual([]);

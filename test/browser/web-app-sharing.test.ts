@@ -62,7 +62,7 @@ describeWith('chromiumPath')('sharing in the web app', () => {
     await expect.poll(() => rolesOf(client, id)).toEqual([[guest, 'editor', true]]);
     await dialog.getByRole('button', { name: `Remove ${guest}` }).click();
     await dialog.getByText(`${guest} is removed.`).waitFor();
-    expect(await rolesOf(client, id)).toEqual([]);
+    await expect.poll(() => rolesOf(client, id)).toEqual([]);
     await dialog.getByRole('button', { name: 'Undo' }).click();
     await dialog.getByText(`${guest} has access again.`).waitFor();
     await expect.poll(() => rolesOf(client, id)).toEqual([[guest, 'editor', true]]);

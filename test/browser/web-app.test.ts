@@ -78,7 +78,7 @@ describeWith('chromiumPath')('the web app', () => {
     await page.getByRole('banner').getByRole('button', { name: 'Publish', exact: true }).click();
     await page.getByLabel('Choose files').setInputFiles([{ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') }]);
     await page.getByRole('alert').filter({ hasText: 'There is no .html file among them.' }).waitFor();
-    expect((await client.artifacts.list()).body.artifacts).toEqual([]);
+    await expect.poll(async () => (await client.artifacts.list()).body.artifacts).toEqual([]);
   });
 
   it('by keyboard alone: find a page in the palette, open it, and go through its menu', async () => {
