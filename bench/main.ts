@@ -1,8 +1,8 @@
-/** `npm run bench -- http|data|realtime|neighbours|sharing [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]`: compares Easel with its peers in the same run. */
+/** `npm run bench -- http|data|realtime|neighbours|sharing|cluster [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]`: compares Easel with its peers in the same run. */
 import { parseArgs } from 'node:util';
 
 const USAGE =
-  'usage: npm run bench -- http|data|realtime|neighbours|sharing [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]';
+  'usage: npm run bench -- http|data|realtime|neighbours|sharing|cluster [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -42,6 +42,11 @@ switch (command) {
   case 'sharing': {
     const { benchSharing } = await import('./sharing/sharing-suite.ts');
     conclude(await benchSharing(options));
+    break;
+  }
+  case 'cluster': {
+    const { benchCluster } = await import('./cluster/cluster-suite.ts');
+    conclude(await benchCluster(options));
     break;
   }
   case 'generate-attack': {

@@ -43,6 +43,11 @@ const SWEEPS_PER_IDLE = 8;
 const ATTEMPTS_MAX = 5;
 // Artifacts being loaded at once. Above it the store is the bottleneck and a queue would only hide that: UNAVAILABLE.
 const LOADS_MAX = 2000;
+const LEAVING_AT_ONCE = 16;
+// A node that stops hands its artifacts over at this pace, and all of them within this time: the next owners load some while the others are
+// still served here. If all came at once, each would wait for all others.
+const HANDOVER_MS_EACH = 4;
+const HANDOVER_MS = 2000;
 // Making room goes on to here, so that the next load does not have to begin again.
 const MEMORY_KEPT = 0.9;
 // Where too little could leave, it is tried again after so much more has come: looking through all actors at every turn would cost more than it finds.
@@ -220,7 +225,7 @@ export class ActorRuntime {
 
   /** Commits what is pending and releases every actor, while calls go on and find them elsewhere: the placement claims nothing more. */
   drain(): Promise<void> {
-    return this.#leaveAll();
+    return this.#leaveAll(LEAVING_AT_ONCE * Math.min(HANDOVER_MS_EACH, HANDOVER_MS / Math.max(1, this.#resident.size)));
   }
 
   /** Refuses new turns, commits what is pending, releases everything. The deadline is the caller's. */
@@ -232,10 +237,19 @@ export class ActorRuntime {
     this.#refusals.close();
   }
 
-  async #leaveAll(): Promise<void> {
+  async #leaveAll(pauseMs = 0): Promise<void> {
     // A commit that fails meanwhile makes its actors load once more, so that their callers get the true outcome.
     while (this.#arriving.size + this.#resident.size + this.#leaving.size > 0) {
-      const leaving = [...this.#resident.values()].map((actor) => this.#leave(actor));
+      const actors = this.#resident.values();
+      const leave = async () => {
+        let isFirst = true;
+        for (const actor of actors) {
+          if (!isFirst && pauseMs > 0) await new Promise<void>((resolve) => this.#clock.after(pauseMs, resolve));
+          isFirst = false;
+          await this.#leave(actor);
+        }
+      };
+      const leaving = Array.from({ length: LEAVING_AT_ONCE }, leave);
       await Promise.allSettled([...leaving, ...this.#leaving.values(), ...this.#arriving.values()]);
     }
   }

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { artifactId, KEYS_EACH } from '../servers/fixture.ts';
-import { cpuUs, cpuUsOfAll, machineCpuUs } from '../servers/processes.ts';
+import { cpuUsOfAll, machineCpuUs } from '../servers/processes.ts';
 import { Latencies } from './latency.ts';
 import { PacedConnection } from './paced-connection.ts';
 
@@ -36,6 +36,8 @@ export interface PacedLoad {
   /** Seed of the artifacts' phases, so that a step can be repeated. */
   readonly seed: number;
   readonly serverPid: number;
+  /** Further nodes, whose CPU time counts as the server's. */
+  readonly otherServerPids?: readonly number[];
   readonly databasePids: readonly number[];
   /** Where permitted, the generator comes before whatever shares its core, which would otherwise be measured as latency. */
   readonly isFirst?: boolean;
@@ -226,8 +228,12 @@ class PacedRun {
 
   async #cpu() {
     const own = process.cpuUsage();
-    const { serverPid, databasePids } = this.#load;
-    const [serverUs, databaseUs, machineUs] = await Promise.all([cpuUs(serverPid), cpuUsOfAll(databasePids), machineCpuUs()]);
+    const { serverPid, otherServerPids = [], databasePids } = this.#load;
+    const [serverUs, databaseUs, machineUs] = await Promise.all([
+      cpuUsOfAll([serverPid, ...otherServerPids]),
+      cpuUsOfAll(databasePids),
+      machineCpuUs(),
+    ]);
     const ownUs = own.user + own.system;
     const othersUs = machineUs - serverUs - databaseUs - ownUs;
     return { atMs: performance.now(), answered: this.#answered, ownUs, serverUs, databaseUs, othersUs };

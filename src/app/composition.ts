@@ -1,6 +1,7 @@
 /** The composition root: builds all parts in dependency order and closes them in reverse order. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as lapse } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { localPlacement } from '../../actors/runtime/placement.ts';
@@ -12,7 +13,7 @@ import type { Cluster, ClusterSettings } from '../cluster/open-cluster.ts';
 import { PageSdk } from '../content/page-sdk.ts';
 import { actorLimiter } from '../edge/limits.ts';
 import { MemoryLimiter } from '../edge/memory-limiter.ts';
-import { type BoundPort, bindPort } from '../edge/server.ts';
+import { type BoundPort, bindPort, type Edge } from '../edge/server.ts';
 import type { ServiceDeps } from '../features/deps.ts';
 import type { Module } from '../features/module.ts';
 import { createAccount } from '../features/people/accounts/handlers.ts';
@@ -239,6 +240,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     // Others take over from here on, while the calls under way are answered.
     if (cluster !== undefined) await handOverAll(cluster, runtime);
     await edge.idle();
+    if (cluster !== undefined) await lingering(edge);
     edge.close();
     await sweeping.stop();
     for (const { close } of parts.toReversed()) await close?.();
@@ -272,6 +274,17 @@ async function handOverAll({ placement }: Cluster, runtime: ActorRuntime): Promi
   await runtime.drain();
 }
 
+/**
+ * Clients learn by the answer to their next call that their connection closes. If it closed while that call was on its way, they would not know
+ * what became of it, and other nodes can answer it.
+ */
+async function lingering(edge: Edge): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  await Promise.race([edge.deserted(), lapse(LINGER_MS, undefined, { signal }).catch(() => undefined)]);
+  over.abort();
+}
+
 /** Ready to be used. */
 async function openObjects(settings: Settings, metrics: Metrics, log: Logger): Promise<ObjectStore> {
   const { S3_ENDPOINT } = settings;
@@ -297,6 +310,9 @@ async function openObjects(settings: Settings, metrics: Metrics, log: Logger): P
   metrics.count('easel_object_cache_misses_total', 'Reads of objects for which the object store was asked.', () => figures.misses);
   return cached;
 }
+
+/** Longer than most programs pause between two calls on one connection. */
+const LINGER_MS = 1000;
 
 /** Arbitrary advisory lock id, used only here: if several processes start on an empty database, only one creates the account. */
 const FIRST_START_LOCK = 7_013_202;

@@ -29,6 +29,10 @@ export interface Answer {
   readonly lines: string;
 }
 
+export function upgradeAnswer(upgrade: Upgrade): Answer {
+  return { status: 101, type: undefined, payload: null, upgrade, etag: undefined, lines: '' };
+}
+
 /** On every answer of the API, so that no browser sniffs an answer as HTML. */
 export const NOSNIFF = '\r\nX-Content-Type-Options: nosniff';
 

@@ -36,6 +36,7 @@ export class Connections {
   #opened = new Map<string, number>();
   #openedBefore = new Map<string, number>();
   #periodEndsMs = 0;
+  #deserted: (() => void)[] = [];
   /** Probes of this machine come from its own address. */
   #known = new Set(LOOPBACK);
   /** When each credential vouched for its network. */
@@ -72,11 +73,19 @@ export class Connections {
   changed(response: HttpResponse, change: number): void {
     this.#open += change;
     if (change > 0 && !this.#admits(response)) response.close();
+    this.#left();
+  }
+
+  /** Resolves when none is left. */
+  deserted(): Promise<void> {
+    if (this.#open <= 0) return Promise.resolve();
+    return new Promise((resolve) => this.#deserted.push(resolve));
   }
 
   /** The connection is a WebSocket from now on. */
   upgraded(): void {
     this.#open -= 1;
+    this.#left();
   }
 
   /** A request with a valid credential: its network may connect where strangers no longer may. */
@@ -90,6 +99,10 @@ export class Connections {
     this.#known.add(network);
     if (this.#known.size <= KNOWN_MAX) return;
     this.#known = new Set([...LOOPBACK, ...[...this.#known].slice(KNOWN_MAX / 2)]);
+  }
+
+  #left(): void {
+    if (this.#open === 0) for (const resolve of this.#deserted.splice(0)) resolve();
   }
 
   #admits(response: HttpResponse): boolean {

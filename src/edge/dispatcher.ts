@@ -31,8 +31,9 @@ import { ClientGone, Exchange, type UpgradeOffer } from './exchange.ts';
 import { type FailureExtras, failureAnswer } from './failures.ts';
 import { carriedRequest, carriedResponse } from './forwarding/carried-call.ts';
 import { Forwarder, type Peers } from './forwarding/forwarder.ts';
-import { decodeHead, type RequestHead } from './forwarding/heads.ts';
+import { decodeHead, type LaneHead, type RequestHead } from './forwarding/heads.ts';
 import type { PeerStream } from './forwarding/peer-stream.ts';
+import { RelayedSockets } from './forwarding/sockets/relayed-sockets.ts';
 import { operationHandlers } from './handlers.ts';
 import { refusalOf } from './headers.ts';
 import { type HostKind, Hosts } from './hosts.ts';
@@ -120,6 +121,8 @@ export class Dispatcher {
   readonly answers: AnswersInFlight;
   readonly connections: Connections;
   readonly sockets: SocketDoor;
+  /** WebSockets of clients of this node, for artifacts that others own; undefined where there is no cluster. */
+  readonly relayed: RelayedSockets | undefined;
   readonly #deps: EdgeDeps;
   readonly #hosts: Hosts;
   readonly #router: Router<Operation>;
@@ -159,11 +162,13 @@ export class Dispatcher {
       answers: this.answers,
       connections: this.connections,
     });
-    this.sockets = new SocketDoor({ ...deps, admission: this.#admission, readiness: this.readiness, connections: this.connections });
+    this.relayed = deps.peers === undefined ? undefined : this.#relayedSockets(deps.peers);
+    const door = { admission: this.#admission, readiness: this.readiness, connections: this.connections, relayed: this.relayed };
+    this.sockets = new SocketDoor({ ...deps, ...door });
     this.#contentMeter = metrics.requests('content');
     this.#unroutedMeter = metrics.requests('unrouted');
     this.#forwardedMeter = metrics.requests('forwarded');
-    this.#forwarder = deps.peers === undefined ? undefined : new Forwarder(deps.peers);
+    this.#forwarder = deps.peers === undefined || this.relayed === undefined ? undefined : new Forwarder(deps.peers, this.relayed);
     this.#logsEach = deps.log.isLevelEnabled('debug');
     metrics.watchRuntime(() => deps.runtime.stats());
     metrics.watch('easel_requests_open', 'Requests taken and not yet answered.', () => this.#open);
@@ -185,17 +190,22 @@ export class Dispatcher {
     this.#begin(new Exchange(response, request, taken));
   }
 
-  /** Takes a call that another node has forwarded. */
-  takeCarried(stream: PeerStream, payload: Buffer): void {
+  /** Takes a call that another node has forwarded. False where the stream is one for WebSockets instead. */
+  takeCarried(stream: PeerStream, payload: Buffer): boolean {
+    const { head } = decodeHead<RequestHead | LaneHead>(payload);
+    if ('lane' in head) return false;
+    this.takeCarriedCall(carriedResponse(stream, head, contentLengthOf(head)), carriedRequest(head));
+    return true;
+  }
+
+  /** `upgrade`: defined where it asks for a WebSocket. */
+  takeCarriedCall(response: HttpResponse, request: HttpRequest, upgrade?: UpgradeOffer): void {
     const { clock } = this.#deps;
-    const { head } = decodeHead<RequestHead>(payload);
-    const request = carriedRequest(head);
-    const response = carriedResponse(stream, head, contentLengthOf(head));
     this.#open += 1;
     const startedMs = clock.monotonicMs();
     loopTurns.serves(startedMs);
     // The node that took it has decided the address.
-    const taken = { nowMs: clock.nowMs(), startedMs, trustProxy: false, upgrade: undefined, answers: this.answers, isCarried: true };
+    const taken = { nowMs: clock.nowMs(), startedMs, trustProxy: false, upgrade, answers: this.answers, isCarried: true };
     this.#begin(new Exchange(response, request, taken));
   }
 
@@ -254,6 +264,19 @@ export class Dispatcher {
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
   }
 
+  #relayedSockets(peers: Peers): RelayedSockets {
+    const relayed = new RelayedSockets({
+      open: (address, head) => peers.open(address, head),
+      sit: (holders) => this.sockets.sit(holders),
+      leave: (holders) => this.sockets.leave(holders),
+      upgraded: () => this.connections.upgraded(),
+      isDraining: () => this.readiness.state === 'draining',
+      refusals: this.#deps.metrics,
+    });
+    this.#deps.metrics.watch('easel_sockets_relayed', 'WebSockets of this node whose artifacts other nodes own.', () => relayed.count);
+    return relayed;
+  }
+
   /** A batch sends its requests through the same router and pipeline that serve the batch. */
   #batchHandlers() {
     const { runtime, atomic, metrics, log } = this.#deps;
@@ -279,8 +302,7 @@ export class Dispatcher {
     const host = this.#hosts.classify(headers.host);
     if (host.kind === 'invalid') throw refusalOf('host');
     const here = () => this.#here(exchange, progress, host);
-    // WebSockets are not forwarded: one that does not come to the owner is refused, and the client comes back.
-    const artifactId = this.#forwarder === undefined || exchange.isUpgrade ? undefined : actorOf(this.#router, exchange);
+    const artifactId = this.#forwarder === undefined ? undefined : actorOf(this.#router, exchange);
     if (this.#forwarder === undefined || artifactId === undefined) return here();
     if (exchange.isCarried) return this.#forwarder.arrived(artifactId, here);
     const forwarded = this.#forwarder.elsewhere(exchange, artifactId, here);

@@ -2,7 +2,7 @@
 import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
 import type { Clock } from '../../actors/runtime/ports.ts';
 import { Failure } from '../../protocol/core/errors.ts';
-import { endpoints, type SocketEndpointId } from '../../protocol/table.ts';
+import type { SocketEndpointId } from '../../protocol/table.ts';
 import type { Settings } from '../platform/config.ts';
 import type { DependencyName } from '../platform/dependency-watch.ts';
 import { loadAddon } from './addon.ts';
@@ -10,6 +10,7 @@ import { Dispatcher, type EdgeDeps } from './dispatcher.ts';
 import { Exchange } from './exchange.ts';
 import { failureAnswer } from './failures.ts';
 import type { PeerStream } from './forwarding/peer-stream.ts';
+import { acceptSockets } from './forwarding/sockets/accept-sockets.ts';
 import { UpgradeCork } from './upgrade-cork.ts';
 
 export interface Edge {
@@ -18,6 +19,8 @@ export interface Edge {
   stopListening(): void;
   /** Resolves when every request taken has been answered and every frame received has been handled. */
   idle(): Promise<void>;
+  /** Resolves when no connection is left but WebSockets and those of streams. */
+  deserted(): Promise<void>;
   /** Called again and again while a dependency is down. */
   dependencyDown(name: DependencyName): void;
   /** A call that another node has forwarded: its stream, and the head that it begins with. */
@@ -75,13 +78,7 @@ export async function bindPort({ HOST, PORT, TRUST_PROXY }: Settings, clock: Clo
       // Those that came while the process was starting.
       dispatcher.connections.begin(changes);
       connectionChanged = (response, change) => dispatcher.connections.changed(response, change);
-      for (const id of Object.keys(deps.sockets) as SocketEndpointId[]) {
-        const pattern = endpoints[id].path.replace(/\{(\w+)\}/g, ':$1');
-        app.ws(
-          pattern,
-          dispatcher.sockets.behavior(id, app, (response, request, context) => dispatcher.take(response, request, { context, cork })),
-        );
-      }
+      const takeLane = acceptSockets(app, dispatcher, Object.keys(deps.sockets) as SocketEndpointId[], cork);
       dispatcher.readiness.state = 'serving';
       return {
         port,
@@ -91,15 +88,20 @@ export async function bindPort({ HOST, PORT, TRUST_PROXY }: Settings, clock: Clo
           addon.us_listen_socket_close(bound);
           dispatcher.stopStreams();
           dispatcher.sockets.closeAll();
+          dispatcher.relayed?.closeAll();
         },
         async idle() {
           await Promise.all([dispatcher.idle(), dispatcher.sockets.idle()]);
         },
+        deserted: () => dispatcher.connections.deserted(),
         dependencyDown: (name) => dispatcher.dependencyDown(name),
-        takeCarried: (stream, head) => dispatcher.takeCarried(stream, head),
+        takeCarried(stream, head) {
+          if (!dispatcher.takeCarried(stream, head)) takeLane(stream);
+        },
         close() {
           dispatcher.readiness.state = 'draining';
           dispatcher.sockets.stop();
+          dispatcher.relayed?.close();
           app.close();
           cork.close();
         },

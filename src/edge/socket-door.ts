@@ -1,5 +1,5 @@
 /** Admits WebSockets. The caller is checked before the upgrade, and a refusal is an ordinary HTTP answer. */
-import type { TemplatedApp, WebSocket, WebSocketBehavior } from 'uWebSockets.js';
+import type { WebSocket, WebSocketBehavior } from 'uWebSockets.js';
 import { type ArtifactHead, decide, type Principal, standsOnPass } from '../../actors/access/access.ts';
 import type { Clock, Log } from '../../actors/runtime/ports.ts';
 import { CLOSE } from '../../protocol/core/close-codes.ts';
@@ -9,12 +9,14 @@ import { LIMITS } from '../../protocol/core/limits.ts';
 import { type EndpointId, endpoints, type SocketEndpointId } from '../../protocol/table.ts';
 import type { ConnectionCaps } from '../platform/descriptors.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import type { Holders } from '../platform/shares.ts';
 import { networkOf } from './address.ts';
 import type { Admission } from './admission.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, upgradeAnswer } from './answer.ts';
 import { chain } from './chain.ts';
 import type { Connections } from './connections.ts';
 import type { Exchange } from './exchange.ts';
+import type { FanOut } from './fan-out.ts';
 import { FrameQueue } from './frame-queue.ts';
 import { FrameTurns } from './frame-turns.ts';
 import { Missing } from './input.ts';
@@ -36,6 +38,8 @@ export interface SocketDoorDeps {
   readonly readiness: Readiness;
   readonly caps: Pick<ConnectionCaps, 'sockets' | 'unproven'>;
   readonly connections: Pick<Connections, 'upgraded'>;
+  /** WebSockets of this node that belong to artifacts of others. */
+  readonly relayed?: Iterable<Peer> | undefined;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -64,6 +68,8 @@ class Seat implements Peer {
   readonly sitter: Sitter;
   /** The key under which the client is refused after a message that was too large. */
   readonly sender: string;
+  /** Its client is connected to another node. */
+  readonly isCarried: boolean;
   readonly network: string;
   link: SocketLink<Seat> | undefined;
   /** What the socket has sent and is not handled yet; from the opening on. */
@@ -77,12 +83,20 @@ class Seat implements Peer {
   /** Why the access of its caller has ended. */
   over: AccessEnd | undefined;
 
-  constructor({ id, call, protocol, sitter, sender }: Pick<Seat, 'id' | 'call' | 'protocol' | 'sitter' | 'sender'>) {
+  constructor({
+    id,
+    call,
+    protocol,
+    sitter,
+    sender,
+    isCarried,
+  }: Pick<Seat, 'id' | 'call' | 'protocol' | 'sitter' | 'sender' | 'isCarried'>) {
     this.id = id;
     this.call = call;
     this.protocol = protocol;
     this.sitter = sitter;
     this.sender = sender;
+    this.isCarried = isCarried;
     this.network = networkOf(call.address);
   }
 
@@ -109,7 +123,7 @@ export class SocketDoor {
   constructor(deps: SocketDoorDeps) {
     this.#deps = deps;
     this.#places = new SocketSeats({ caps: deps.caps, refusals: deps.metrics });
-    this.#backlogs = new SocketBacklogs({ ...deps, refusals: deps.metrics, peers: () => this.#seats });
+    this.#backlogs = new SocketBacklogs({ ...deps, refusals: deps.metrics, peers: () => this.#peers() });
     this.#frames = new FrameTurns({ clock: deps.clock, refusals: deps.metrics });
     deps.metrics.watch('easel_sockets_open', 'WebSockets that are open.', () => this.#seats.size);
     deps.metrics.watch('easel_sockets_unproven', 'WebSockets whose caller has yet to prove access.', () => this.#places.unproven);
@@ -158,7 +172,7 @@ export class SocketDoor {
         const sitter: Sitter = { artifactId, address, principal: proven, sinceMs: this.#deps.clock.monotonicMs(), giveWay };
         const prove = (shown: Principal) => this.#places.prove(sitter, shown);
         const call: HeldCall = { requestId, principal, head, params, query, host, address, prove };
-        const seat = new Seat({ id, call, protocol, sitter, sender });
+        const seat = new Seat({ id, call, protocol, sitter, sender, isCarried: exchange.isCarried });
         this.#take(seat);
         return chain(this.#admitted(seat), () => {
           if (seat.over === undefined) return upgradeAnswer({ userData: { seat }, abandoned: () => this.#leave(seat) });
@@ -170,7 +184,7 @@ export class SocketDoor {
   }
 
   /** The handlers of one endpoint's sockets. None may throw: uWebSockets would end the process. */
-  behavior(id: SocketEndpointId, app: Pick<TemplatedApp, 'publish'>, take: NonNullable<WebSocketBehavior<SeatedSocket<Seat>>['upgrade']>) {
+  behavior(id: SocketEndpointId, fanOut: FanOut, take: NonNullable<WebSocketBehavior<SeatedSocket<Seat>>['upgrade']>) {
     const protocol = this.#deps.sockets[id];
     if (protocol === undefined) throw new Error(`${id} speaks no protocol`);
     return {
@@ -181,7 +195,7 @@ export class SocketDoor {
       idleTimeout: IDLE_S,
       sendPingsAutomatically: true,
       upgrade: take,
-      open: (socket: Socket) => this.#open(socket, app),
+      open: (socket: Socket) => this.#open(socket, fanOut),
       message: (socket: Socket, data: ArrayBuffer, isBinary: boolean) => {
         const { frames, link } = socket.getUserData().seat;
         if (frames === undefined || this.#frames.arrived(frames, data, isBinary)) return;
@@ -221,6 +235,22 @@ export class SocketDoor {
     const { access, socket } = operation.endpoint;
     if (socket === 'frames' && principal.kind === 'anonymous' && !standsOnPass(principal)) return undefined;
     return chain(this.#deps.admission.admit(access, principal, params), ({ head }) => head);
+  }
+
+  /** A socket whose artifact another node owns takes a seat too, because it is a connection of this one. Throws UNAVAILABLE. */
+  sit(holders: Holders): void {
+    this.#places.takeRelayed(holders);
+    this.#backlogs.watch();
+  }
+
+  leave(holders: Holders): void {
+    this.#places.leaveRelayed(holders);
+  }
+
+  *#peers(): Iterable<Peer> {
+    // The client of a carried one is at another node, which looks after its connection; here it counts for what waits for it.
+    yield* this.#seats;
+    yield* this.#deps.relayed ?? [];
   }
 
   /** The watch begins in the turn that decided the access, and covers the time until the upgrade. */
@@ -300,13 +330,13 @@ export class SocketDoor {
     if (this.#seats.delete(seat)) this.#places.leave(seat.sitter);
   }
 
-  #open(socket: Socket, app: Pick<TemplatedApp, 'publish'>): void {
+  #open(socket: Socket, fanOut: FanOut): void {
     const { seat } = socket.getUserData();
-    const link: SocketLink<Seat> = new SocketLink(socket, app, () => this.#end(seat));
+    const link: SocketLink<Seat> = new SocketLink(socket, fanOut, () => this.#end(seat));
     seat.link = link;
     this.#backlogs.watch();
     seat.frames = this.#queueOf(seat);
-    this.#deps.connections.upgraded();
+    if (!seat.isCarried) this.#deps.connections.upgraded();
     if (this.#deps.readiness.state === 'draining') {
       link.close(CLOSE.moved, 'The server is stopping.');
       return;
@@ -407,10 +437,6 @@ export class SocketDoor {
     this.#deps.log.error({ err: error, requestId: call.requestId, operation: id }, 'A bug made a WebSocket fail');
     seat.link?.close(CLOSE_INTERNAL_ERROR, 'Something failed on our side.');
   }
-}
-
-function upgradeAnswer(upgrade: NonNullable<Answer['upgrade']>): Answer {
-  return { status: 101, type: undefined, payload: null, upgrade, etag: undefined, lines: '' };
 }
 
 /** Undefined for callers without a credential, who are told apart by their addresses. */

@@ -1,5 +1,6 @@
 /** One open WebSocket. Only this file touches uWebSockets' own socket, which is invalid once it is closed. */
-import type { TemplatedApp, WebSocket } from 'uWebSockets.js';
+import type { WebSocket } from 'uWebSockets.js';
+import type { FanOut } from './fan-out.ts';
 import type { Link, SendOutcome } from './socket.ts';
 import { utf8 } from './utf8.ts';
 
@@ -20,15 +21,15 @@ type State = 'open' | 'leaving' | 'over';
 
 export class SocketLink<S = unknown> implements Link {
   readonly #socket: WebSocket<SeatedSocket<S>>;
-  readonly #app: Pick<TemplatedApp, 'publish'>;
+  readonly #fanOut: FanOut;
   readonly #ended: () => void;
   #state: State = 'open';
   #isRefused = false;
 
   /** `ended` is called where the session closes the link after the peer has left. */
-  constructor(socket: WebSocket<SeatedSocket<S>>, app: Pick<TemplatedApp, 'publish'>, ended: () => void) {
+  constructor(socket: WebSocket<SeatedSocket<S>>, fanOut: FanOut, ended: () => void) {
     this.#socket = socket;
-    this.#app = app;
+    this.#fanOut = fanOut;
     this.#ended = ended;
   }
 
@@ -76,12 +77,17 @@ export class SocketLink<S = unknown> implements Link {
   publish(topic: string, frame: Uint8Array | string): void {
     if (this.#state === 'over') return;
     // uWebSockets drops what a socket publishes to a topic that it has not subscribed to.
-    if (this.#state === 'open' && this.#socket.isSubscribed(topic)) this.#socket.publish(topic, utf8(frame), typeof frame !== 'string');
-    else this.broadcast(topic, frame);
+    if (this.#state !== 'open' || !this.#socket.isSubscribed(topic)) {
+      this.broadcast(topic, frame);
+      return;
+    }
+    this.#socket.publish(topic, utf8(frame), typeof frame !== 'string');
+    this.#fanOut.carry(topic, frame, typeof frame !== 'string', this.#socket);
   }
 
   broadcast(topic: string, frame: Uint8Array | string): void {
-    this.#app.publish(topic, utf8(frame), typeof frame !== 'string');
+    this.#fanOut.publish(topic, utf8(frame), typeof frame !== 'string');
+    this.#fanOut.carry(topic, frame, typeof frame !== 'string');
   }
 
   close(code: number, reason: string): void {

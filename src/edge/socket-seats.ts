@@ -83,6 +83,18 @@ export class SocketSeats {
     this.#atArtifact.give(1, pairOf(sitter));
   }
 
+  /** For a connection about whose caller another node decides. Throws UNAVAILABLE. */
+  takeRelayed(holders: Holders): void {
+    const exhausted = this.#proven.take(1, holders);
+    if (exhausted === undefined) return;
+    this.#refusals.refused('sockets', exhausted);
+    throw new Failure('UNAVAILABLE', { message: MESSAGES[exhausted], retryAfterS: RETRY_AFTER_S });
+  }
+
+  leaveRelayed(holders: Holders): void {
+    this.#proven.give(1, holders);
+  }
+
   #takeProven(sitter: Pick<Sitter, 'artifactId' | 'address' | 'principal'>): Exhausted | undefined {
     const exhausted = this.#atArtifact.exhausted(1, pairOf(sitter)) ?? this.#proven.take(1, holdersOf(sitter));
     if (exhausted === undefined) this.#atArtifact.take(1, pairOf(sitter));

@@ -29,10 +29,17 @@ const part = z.object({ table: z.string(), rows: z.string() });
 const ROWS_AT_ONCE = 200;
 const LINE_END = '\n'.charCodeAt(0);
 
-/** Writes a new file and returns its number of rows. Migrates the database first, as a start does. */
-export async function exportData(settings: Settings, log: Log, path: string, files?: DatabaseFiles): Promise<number> {
+/** Writes a new file and returns its number of rows. Migrates the database first, as a start does. `beside` reads the same state. */
+export async function exportData(
+  settings: Settings,
+  log: Log,
+  path: string,
+  files?: DatabaseFiles,
+  beside?: (tx: Transaction) => Promise<void>,
+): Promise<number> {
   let count = 0;
   const write = async (tx: Transaction) => {
+    await beside?.(tx);
     const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
     await pipeline(
       allLines(tx, (rows) => (count += rows)),

@@ -2,19 +2,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import {
-  DATA_BYTES_MAX,
-  FRAME,
-  type Frame,
-  FrameReader,
-  frameHead,
-  HEAD_BYTES_MAX,
-  MalformedFrame,
-} from '../../src/cluster/peers/frames.ts';
+import { DATA_BYTES_MAX, FRAME, frameBytesMax, HEAD_BYTES_MAX } from '../../src/cluster/peers/frames.ts';
 import { introduction, proofOf, readIntroduction } from '../../src/cluster/peers/handshake.ts';
 import { PeerConnection, SILENCE_MS, STREAM_WINDOW_BYTES, STREAMS_MAX } from '../../src/cluster/peers/peer-connection.ts';
 import { HANDSHAKE_MS, PeerDoor, UNPROVEN_MAX } from '../../src/cluster/peers/peer-door.ts';
 import { PeerLinks, PeerUnreachable } from '../../src/cluster/peers/peer-links.ts';
+import { type Frame, FrameReader, frameHead, MalformedFrame } from '../../src/edge/forwarding/framing.ts';
 import type { PeerStream } from '../../src/edge/forwarding/peer-stream.ts';
 import { SILENT } from '../support/database.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -238,7 +231,7 @@ describe('C11 a peer that says nothing', () => {
 describe('frames', () => {
   const frames = (reader: FrameReader, bytes: Buffer) => {
     const read: [Frame['type'], number, string][] = [];
-    reader.read(bytes, ({ type, stream, payload }) => void read.push([type, stream, payload.toString()]));
+    reader.read(bytes, ({ type, id, payload }) => void read.push([type, id, payload.toString()]));
     return read;
   };
   const whole = Buffer.concat([
@@ -250,14 +243,14 @@ describe('frames', () => {
   ]);
 
   test('are the same however their bytes come', () => {
-    const expected = frames(new FrameReader(), whole);
+    const expected = frames(new FrameReader(frameBytesMax), whole);
     expect(expected).toEqual([
       [FRAME.open, 1, 'head'],
       [FRAME.data, 1, 'abc'],
       [FRAME.end, 1, ''],
     ]);
     for (let size = 1; size < whole.length; size += 1) {
-      const reader = new FrameReader();
+      const reader = new FrameReader(frameBytesMax);
       const read: ReturnType<typeof frames> = [];
       for (let at = 0; at < whole.length; at += size) read.push(...frames(reader, whole.subarray(at, at + size)));
       expect(read).toEqual(expected);
@@ -270,6 +263,6 @@ describe('frames', () => {
     [FRAME.data, DATA_BYTES_MAX + 1],
     [FRAME.open, HEAD_BYTES_MAX + 1],
   ])('of type %i with %i bytes are refused before they have come', (type, bytes) => {
-    expect(() => frames(new FrameReader(), frameHead(type as never, 1, bytes))).toThrow(MalformedFrame);
+    expect(() => frames(new FrameReader(frameBytesMax), frameHead(type as never, 1, bytes))).toThrow(MalformedFrame);
   });
 });

@@ -17,10 +17,21 @@ interface Expiring<T> {
   readonly untilMs: number;
 }
 
+/** Nobody is there. */
+const GONE: ClusterNode = { address: 'gone:7000', incarnation: 'gone', isDraining: false };
+
 export class RegistryModel implements Registry {
   /** Switched off only to test that the simulation notices. */
   settles = true;
   checksLeases = true;
+  /** Of a release: that it is of this claim and no later one. */
+  checksClaims = true;
+  /** Of a node that says again what it holds: that nobody else holds it. */
+  checksReclaims = true;
+  /** Claims of nodes that are gone count for nothing. */
+  freesDead = true;
+  renews = true;
+  countsMembers = true;
   readonly #clock: Clock;
   readonly #leaseMs: number;
   #server = 1;
@@ -59,14 +70,18 @@ export class RegistryModel implements Registry {
     if (replaces !== undefined) this.#nodes.delete(replaces);
     const wasAlive = this.#isAlive(node.incarnation);
     if (!wasAlive || this.#nodes.get(node.incarnation)?.value.isDraining !== node.isDraining) this.#members += 1;
-    this.#nodes.set(node.incarnation, { value: node, untilMs: this.#clock.monotonicMs() + this.#leaseMs });
+    const untilMs = this.#clock.monotonicMs() + this.#leaseMs;
+    this.#nodes.set(node.incarnation, {
+      value: node,
+      untilMs: this.renews ? untilMs : (this.#nodes.get(node.incarnation)?.untilMs ?? untilMs),
+    });
     for (const incarnation of [...this.#nodes.keys()]) {
       if (this.#isAlive(incarnation)) continue;
       this.#nodes.delete(incarnation);
       this.#members += 1;
     }
     const nodes = [...this.#nodes.values()].map(({ value }) => value);
-    return { wasAlive, generation: this.#generation ?? '', members: this.#members, nodes };
+    return { wasAlive, generation: this.#generation ?? '', members: this.countsMembers ? this.#members : 0, nodes };
   }
 
   async find(incarnation: string, wanted: readonly Wanted[]): Promise<readonly Found[]> {
@@ -78,7 +93,7 @@ export class RegistryModel implements Registry {
     if (!this.#isAlive(incarnation)) throw new Error('LAPSED');
     return claims.flatMap(({ artifactId, claim }) => {
       const owner = this.#claims.get(artifactId)?.owner;
-      if (owner !== undefined && owner !== incarnation && this.#isAlive(owner)) return [artifactId];
+      if (this.checksReclaims && owner !== undefined && owner !== incarnation && this.#isAlive(owner)) return [artifactId];
       this.#claims.set(artifactId, { owner: incarnation, claim });
       return [];
     });
@@ -87,7 +102,7 @@ export class RegistryModel implements Registry {
   async release(incarnation: string, released: readonly Released[]): Promise<void> {
     for (const { artifactId, claim, handover } of released) {
       const held = this.#claims.get(artifactId);
-      if (held?.owner !== incarnation || held.claim !== claim) continue;
+      if (this.checksClaims && (held?.owner !== incarnation || held.claim !== claim)) continue;
       this.#claims.delete(artifactId);
       if (handover === undefined) this.#handovers.delete(artifactId);
       else this.#handovers.set(artifactId, { value: handover, untilMs: this.#clock.monotonicMs() + HANDOVER_MS });
@@ -108,10 +123,10 @@ export class RegistryModel implements Registry {
   #find(incarnation: string, id: ArtifactId, wanted: number | undefined): Found {
     const owner = this.#claims.get(id)?.owner;
     const isMine = owner === incarnation && this.#isAlive(incarnation);
-    if (this.checksLeases && owner !== undefined && owner !== incarnation && this.#isAlive(owner))
-      return { kind: 'held', node: this.#nodes.get(owner)?.value as ClusterNode };
+    if (this.checksLeases && owner !== undefined && this.#holds(owner, incarnation))
+      return { kind: 'held', node: this.#nodes.get(owner)?.value ?? GONE };
     if (!isMine) {
-      if (wanted === undefined) return { kind: 'free', members: this.#members };
+      if (wanted === undefined) return { kind: 'free', members: this.countsMembers ? this.#members : 0 };
       if (!this.#isAlive(incarnation)) return { kind: 'lapsed' };
       const leftMs = this.#settlingMs();
       if (this.settles && leftMs > 0) return { kind: 'settling', leftMs };
@@ -121,6 +136,10 @@ export class RegistryModel implements Registry {
     const left = this.#handovers.get(id);
     const ageMs = left === undefined ? 0 : HANDOVER_MS - (left.untilMs - this.#clock.monotonicMs());
     return { kind: 'mine', claim, handover: left === undefined || ageMs >= HANDOVER_MS ? undefined : { text: left.value, ageMs } };
+  }
+
+  #holds(owner: string, asker: string): boolean {
+    return owner !== asker && (this.#isAlive(owner) || !this.freesDead);
   }
 
   #settle(): void {

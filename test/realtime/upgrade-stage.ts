@@ -7,7 +7,7 @@ import { realtimeHandlers } from '../../src/realtime/handlers.ts';
 import { startFakeEdge } from '../edge/fake-edge.ts';
 
 /** Records its calls and echoes each message. */
-class Recorder implements SocketProtocol {
+export class Recorder implements SocketProtocol {
   messageBytesMax = 1024;
   highWaterBytes = 64 * 1024;
   readonly calls: SocketCall[] = [];
@@ -57,13 +57,14 @@ export async function edge(options: FakeOptions = {}) {
     ...options,
   });
   onTestFinished(() => fake.close());
-  const connect = (path: string, client: ClientOptions = {}) => {
-    const socket = new WebSocket(`ws://127.0.0.1:${fake.port}${path}`, { perMessageDeflate: false, ...client });
-    onTestFinished(() => socket.terminate());
-    socket.on('error', () => undefined);
-    return socket;
-  };
-  return { ...fake, protocol, connect };
+  return { ...fake, protocol, connect: (path: string, client?: ClientOptions) => socketTo(fake, path, client) };
+}
+
+export function socketTo({ port }: { readonly port: number }, path: string, client: ClientOptions = {}): WebSocket {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { perMessageDeflate: false, ...client });
+  onTestFinished(() => socket.terminate());
+  socket.on('error', () => undefined);
+  return socket;
 }
 
 interface Refusal {

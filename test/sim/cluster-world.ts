@@ -46,9 +46,15 @@ const EVENTS = [
 
 /** What is broken on purpose, to test that the simulation notices. */
 export interface Breakage {
-  readonly store?: Partial<Pick<MemoryStore, 'checksEpochs'>>;
-  readonly registry?: Partial<Pick<RegistryModel, 'settles' | 'checksLeases'>>;
+  readonly store?: Partial<Pick<MemoryStore, 'checksEpochs' | 'raisesEpochs' | 'loadsLate'>>;
+  /** Of the way to the store. */
+  readonly commits?: Partial<Pick<FaultyStore, 'lies' | 'tears'>>;
+  readonly registry?: Partial<
+    Pick<RegistryModel, 'settles' | 'checksLeases' | 'checksClaims' | 'checksReclaims' | 'freesDead' | 'renews' | 'countsMembers'>
+  >;
   readonly placement?: (placement: Placement) => Placement;
+  /** A node has the same name after its lease was lost. */
+  readonly keepsName?: boolean;
   /** The lease time that nodes count with; the registry's is LEASE_MS. */
   readonly leaseMs?: number;
 }
@@ -119,6 +125,8 @@ interface Node {
   readonly registry: FaultyRegistry;
   readonly store: FaultyStore;
   readonly placement: ClusterPlacement;
+  /** The same, broken where the test wants it. */
+  readonly asked: Placement;
   readonly runtime: ActorRuntime;
   /** It was killed, and another has taken its place. */
   isDead: boolean;
@@ -165,6 +173,8 @@ export class ClusterWorld {
     const clock = new NodeClock(this.clock);
     const registry = new FaultyRegistry(this.registry, this.clock, clock, this.#random);
     const store = new FaultyStore(this.memory, this.clock, this.#random, FAULTS, clock);
+    Object.assign(store, this.#breakage.commits);
+    let name: string | undefined;
     const placement = new ClusterPlacement({
       registry,
       address,
@@ -172,15 +182,18 @@ export class ClusterWorld {
       log: SILENT,
       meter: { claimed: () => undefined },
       newIncarnation: () => {
+        if (this.#breakage.keepsName && name !== undefined) return name;
         this.#incarnations += 1;
-        return `i${this.#incarnations}`;
+        name = `i${this.#incarnations}`;
+        return name;
       },
       ...(this.#breakage.leaseMs !== undefined && { leaseMs: this.#breakage.leaseMs }),
     });
     const { placement: broken = (whole: Placement) => whole } = this.#breakage;
-    const ports = { clock, store, journal: store, placement: broken(placement), meter: UNMETERED, log: SILENT };
+    const asked = broken(placement);
+    const ports = { clock, store, journal: store, placement: asked, meter: UNMETERED, log: SILENT };
     const runtime = new ActorRuntime({ ...ports, idleMs: 5000, memoryBytesMax: 1_000_000, commitPart: COMMIT_PART });
-    return { address, clock, registry, store, placement, runtime, isDead: false };
+    return { address, clock, registry, store, placement, asked, runtime, isDead: false };
   }
 
   async #events(): Promise<void> {
@@ -306,19 +319,19 @@ export class ClusterWorld {
     const first = this.#random.pick(this.#nodes);
     for (let attempt = 0; ; attempt += 1) {
       await arrival(first);
-      const where = await first.placement.locate(id);
+      const where = await first.asked.locate(id);
       await arrival(first);
       if (where.here) return this.#asked(first, id, turn, prepare);
       const there = this.#nodes.find(({ address }) => address === where.address);
       if (there !== undefined && (await this.#claimed(there, id))) return this.#asked(there, id, turn, prepare);
-      first.placement.forget(id);
+      first.asked.forget(id);
       if (attempt === 1) throw new Failure('OWNER_MOVED');
     }
   }
 
   async #claimed(node: Node, id: ArtifactId): Promise<boolean> {
     await arrival(node);
-    return node.placement.claim(id);
+    return node.asked.claim(id);
   }
 
   async #asked<T>(node: Node, id: ArtifactId, turn: (actor: ArtifactActor) => T, prepare?: Prepare): Promise<T> {

@@ -24,6 +24,9 @@ export class MemoryStore implements JournalStore, ArtifactStore {
   readonly artifacts = new Map<ArtifactId, StoredArtifact>();
   /** Switched off only to test that the simulation notices. */
   checksEpochs = true;
+  raisesEpochs = true;
+  /** Loads what was stored before the last change, as a replica might. */
+  loadsLate = false;
   /** Violations of the journal's rules. */
   readonly violations: string[] = [];
   isPoison: (change: Change) => boolean = () => false;
@@ -45,11 +48,19 @@ export class MemoryStore implements JournalStore, ArtifactStore {
   async load(id: ArtifactId): Promise<ArtifactImage | null> {
     const artifact = this.artifacts.get(id);
     if (artifact === undefined) return null;
-    artifact.epoch += 1;
+    if (this.raisesEpochs) artifact.epoch += 1;
+    if (this.loadsLate && artifact.log.length > 0) return this.#loadLate(artifact);
     const keys = [...artifact.keys.values()].map((key) => ({ ...key, value: key.sizeBytes > COLD_VALUE_BYTES ? null : key.value }));
     const { tables } = artifact;
     const blobs = [...artifact.blobs.values()];
     return { epoch: artifact.epoch, seq: artifact.seq, keys, tables: tables.list(), hasDroppedTables: tables.hasDropped, blobs };
+  }
+
+  #loadLate({ epoch, seq, log }: StoredArtifact): ArtifactImage {
+    const before: StoredArtifact = { epoch, seq: seq - 1, keys: new Map(), tables: new MemoryTables(), blobs: new Map(), log: [] };
+    for (const change of log.slice(0, -1)) applyChange(before, change, () => undefined);
+    const keys = [...before.keys.values()];
+    return { epoch, seq: before.seq, keys, tables: before.tables.list(), hasDroppedTables: before.tables.hasDropped, blobs: [] };
   }
 
   async readValue(id: ArtifactId, key: string, seq: number): Promise<string | null> {

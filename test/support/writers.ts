@@ -74,10 +74,19 @@ export class Writers {
     });
   }
 
-  /** Keys whose stored value is older than the acknowledged one, or was never sent. Empty when nothing is lost. */
-  async findLosses(baseUrl: string): Promise<readonly string[]> {
+  /** The last acknowledged value of each key, now. */
+  acknowledged(): ReadonlyMap<string, number> {
+    return new Map([...this.#keys].map(([name, { acknowledged }]) => [name, acknowledged]));
+  }
+
+  /**
+   * Keys whose stored value is older than the acknowledged one, or was never sent. Empty when nothing is lost. `before`: what was acknowledged
+   * at the time that is compared; default: now.
+   */
+  async findLosses(baseUrl: string, before = this.acknowledged()): Promise<readonly string[]> {
     const losses: string[] = [];
-    for (const [name, { acknowledged, sent }] of this.#keys) {
+    for (const [name, { sent }] of this.#keys) {
+      const acknowledged = before.get(name) ?? 0;
       const stored = await this.#read(baseUrl, name);
       if (stored < acknowledged || stored > sent) losses.push(`${name}: acknowledged ${acknowledged}, sent ${sent}, stored ${stored}`);
     }

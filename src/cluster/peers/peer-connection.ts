@@ -6,8 +6,9 @@
  */
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../../actors/runtime/ports.ts';
+import { type Frame, FrameReader, frameHead } from '../../edge/forwarding/framing.ts';
 import type { PeerStream, StreamEvents } from '../../edge/forwarding/peer-stream.ts';
-import { creditFrame, DATA_BYTES_MAX, FRAME, type Frame, FrameReader, type FrameType, frameHead } from './frames.ts';
+import { creditFrame, DATA_BYTES_MAX, FRAME, type FrameType, frameBytesMax } from './frames.ts';
 import type { PeerName } from './handshake.ts';
 
 export const STREAM_WINDOW_BYTES = 256 * 1024;
@@ -36,7 +37,7 @@ export class PeerConnection {
   readonly peer: PeerName;
   readonly #socket: Socket;
   readonly #deps: ConnectionDeps;
-  readonly #reader = new FrameReader();
+  readonly #reader = new FrameReader<FrameType>(frameBytesMax);
   readonly #streams = new Map<number, Stream>();
   /** Streams with frames that wait, in the order of their turns. */
   readonly #turns = new Set<Stream>();
@@ -111,7 +112,7 @@ export class PeerConnection {
     this.#deps.closed(why);
   }
 
-  #take({ type, stream: id, payload }: Frame): void {
+  #take({ type, id, payload }: Frame<FrameType>): void {
     if (type === FRAME.ping) this.#send(frameHead(FRAME.pong, 0, 0));
     else if (type === FRAME.open) this.#opened(id, payload);
     // A stream that is over here may still get frames that were under way.

@@ -1,9 +1,10 @@
 /** The live nodes, and which of them is chosen for an artifact that nobody owns. */
 import type { ClusterNode, MembershipChange } from '../../../actors/runtime/ports.ts';
+import { xxh32 } from './xxh32.ts';
 
 interface Candidate {
   readonly node: ClusterNode;
-  readonly hash: number;
+  readonly seed: number;
 }
 
 export class Members {
@@ -27,7 +28,7 @@ export class Members {
     const before = this.#nodes;
     const after = new Map(nodes.map((node) => [node.incarnation, node]));
     this.#nodes = after;
-    this.#candidates = nodes.filter(({ isDraining }) => !isDraining).map((node) => ({ node, hash: hashOf(node.address) }));
+    this.#candidates = nodes.filter(({ isDraining }) => !isDraining).map((node) => ({ node, seed: xxh32(node.address) }));
     const left = [...before.values()].filter(({ incarnation }) => !after.has(incarnation));
     const joined = nodes.filter(({ incarnation }) => !before.has(incarnation));
     const draining = nodes.filter((node) => node.isDraining && before.get(node.incarnation)?.isDraining === false);
@@ -41,14 +42,13 @@ export class Members {
   /**
    * Rendezvous hashing: every node has a rank for every artifact, and the highest is chosen. So all nodes choose alike, and when one joins or
    * leaves, only its own share moves. A node is ranked by its address, so that it gets the same artifacts after a restart. Nodes that drain
-   * are not chosen.
+   * are not chosen. A proxy in front computes the same (`deploy/proxy`).
    */
   chosen(artifactId: string): ClusterNode | undefined {
-    const hash = hashOf(artifactId);
     let best: ClusterNode | undefined;
     let bestRank = -1;
     for (const candidate of this.#candidates) {
-      const rank = mixed(hash ^ candidate.hash);
+      const rank = xxh32(artifactId, candidate.seed);
       if (rank < bestRank) continue;
       // Two incarnations of one address: the earlier one has just died.
       if (rank === bestRank && best !== undefined && rankOfTie(candidate.node) < rankOfTie(best)) continue;
@@ -61,19 +61,4 @@ export class Members {
 
 function rankOfTie({ address, incarnation }: ClusterNode): string {
   return `${address} ${incarnation}`;
-}
-
-/** FNV-1a, 32 bits, mixed. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return mixed(hash);
-}
-
-/** MurmurHash3's finalizer: each bit of the input changes half of the output's. */
-function mixed(value: number): number {
-  let hash = value;
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
 }

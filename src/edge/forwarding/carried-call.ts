@@ -28,7 +28,7 @@ export function carriedResponse(stream: PeerStream, head: RequestHead, contentLe
   return new CarriedResponse(stream, head.address, contentLength) as unknown as HttpResponse;
 }
 
-class CarriedResponse {
+export class CarriedResponse {
   readonly #stream: PeerStream;
   readonly #address: string;
   /** Of the body that is still to come. */

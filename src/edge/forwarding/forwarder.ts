@@ -1,6 +1,7 @@
 /**
  * Sends a call to the node that owns the artifact, whole and before anything is decided about it: the owner authenticates, limits and answers.
- * This node keeps the connection to the caller, passes bytes on in both directions, and holds at most one window of each.
+ * This node keeps the connection to the caller, passes bytes on in both directions, and holds at most one window of each. What becomes of
+ * WebSockets is told in `sockets/`.
  */
 import type { Location } from '../../../actors/runtime/ports.ts';
 import { Failure } from '../../../protocol/core/errors.ts';
@@ -12,6 +13,7 @@ import type { ReplySink } from '../reply-stream.ts';
 import { type AnswerHead, decodeHead, encodeHead, headersOf, SHORT_BODY_BYTES } from './heads.ts';
 import type { PeerStream } from './peer-stream.ts';
 import { RelayedBody } from './relayed-body.ts';
+import type { RelayedSockets } from './sockets/relayed-sockets.ts';
 
 /** What the edge needs of the cluster. */
 export interface Peers {
@@ -37,9 +39,11 @@ type Outcome =
 
 export class Forwarder {
   readonly #peers: Peers;
+  readonly #sockets: RelayedSockets;
 
-  constructor(peers: Peers) {
+  constructor(peers: Peers, sockets: RelayedSockets) {
     this.#peers = peers;
+    this.#sockets = sockets;
   }
 
   /** A call that a peer has sent here: it goes no further. The claim comes first, because what the last owner has counted comes with it. */
@@ -54,21 +58,24 @@ export class Forwarder {
   elsewhere(exchange: Exchange, artifactId: ArtifactId, local: () => Answer | Promise<Answer>): Answer | Promise<Answer> | undefined {
     const location = this.#peers.locate(artifactId);
     if (!(location instanceof Promise) && location.here) return undefined;
-    return new ForwardedCall(this.#peers, exchange, artifactId, local).run(location);
+    const call = exchange.isUpgrade
+      ? new ForwardedUpgrade(this.#peers, exchange, artifactId, local, this.#sockets)
+      : new ForwardedCall(this.#peers, exchange, artifactId, local);
+    return call.run(location);
   }
 }
 
 class ForwardedCall {
+  protected readonly exchange: Exchange;
+  protected readonly artifactId: ArtifactId;
   readonly #peers: Peers;
-  readonly #exchange: Exchange;
-  readonly #artifactId: ArtifactId;
   readonly #local: () => Answer | Promise<Answer>;
   readonly #body: RelayedBody | undefined;
 
   constructor(peers: Peers, exchange: Exchange, artifactId: ArtifactId, local: () => Answer | Promise<Answer>) {
     this.#peers = peers;
-    this.#exchange = exchange;
-    this.#artifactId = artifactId;
+    this.exchange = exchange;
+    this.artifactId = artifactId;
     this.#local = local;
     const { contentLength } = exchange.headers;
     // From this turn on, because uWebSockets discards bytes that nobody receives.
@@ -83,17 +90,17 @@ class ForwardedCall {
         this.#body?.handBack();
         return this.#local();
       }
-      const outcome = await this.#attempt(location.address);
+      const outcome = await this.attempt(location.address);
       if (outcome.kind === 'answered') return outcome.answer;
-      this.#peers.forget(this.#artifactId);
+      this.#peers.forget(this.artifactId);
       if (outcome.kind === 'lost' && outcome.isSent && this.#mayHaveChanged()) throw unavailable();
-      if (attempt === ATTEMPTS || this.#exchange.aborted || this.#body?.canRepeat === false) throw moved();
-      location = await this.#peers.locate(this.#artifactId);
+      if (attempt === ATTEMPTS || this.exchange.aborted || this.#body?.canRepeat === false) throw moved();
+      location = await this.#peers.locate(this.artifactId);
     }
   }
 
-  async #attempt(address: string): Promise<Outcome> {
-    const { method, path, query, headers, requestId, address: caller } = this.#exchange;
+  protected async attempt(address: string): Promise<Outcome> {
+    const { method, path, query, headers, requestId, address: caller } = this.exchange;
     const head = encodeHead({ method, path, query, headers: headersOf(headers, requestId), address: caller });
     let stream: PeerStream;
     try {
@@ -111,8 +118,7 @@ class ForwardedCall {
       stream.events = {
         head: (payload) => {
           const { head, body } = decodeHead<AnswerHead>(payload);
-          // The answer to a HEAD has no body that tells.
-          if (head.status.startsWith('503') && (body.includes(NOT_HERE) || head.body === 'none')) {
+          if (isMoved(head, body)) {
             stream.reset();
             resolve({ kind: 'moved' });
             return;
@@ -128,7 +134,7 @@ class ForwardedCall {
           resolve({ kind: 'lost', isSent: true });
         },
       };
-      this.#exchange.onAbort(() => {
+      this.exchange.onAbort(() => {
         stream.reset();
         resolve({ kind: 'lost', isSent: true });
       });
@@ -138,7 +144,30 @@ class ForwardedCall {
   }
 
   #mayHaveChanged(): boolean {
-    return this.#exchange.method !== 'GET' && this.#exchange.method !== 'HEAD';
+    return this.exchange.method !== 'GET' && this.exchange.method !== 'HEAD';
+  }
+}
+
+/** A WebSocket: the client's end of it stays at this node. */
+class ForwardedUpgrade extends ForwardedCall {
+  readonly #sockets: RelayedSockets;
+
+  constructor(...[peers, exchange, artifactId, local, sockets]: [...ConstructorParameters<typeof ForwardedCall>, RelayedSockets]) {
+    super(peers, exchange, artifactId, local);
+    this.#sockets = sockets;
+  }
+
+  protected override async attempt(address: string): Promise<Outcome> {
+    try {
+      const decision = await this.#sockets.ask(this.exchange, this.artifactId, address);
+      if (decision.kind === 'lost') return { kind: 'lost', isSent: true };
+      if (decision.kind === 'upgraded') return { kind: 'answered', answer: decision.relayed.answer() };
+      const { head, body } = decision;
+      return isMoved(head, body) ? { kind: 'moved' } : { kind: 'answered', answer: wholeAnswer(head, body) };
+    } catch (error) {
+      if (error instanceof Failure) throw error;
+      return { kind: 'lost', isSent: false };
+    }
   }
 }
 
@@ -158,16 +187,14 @@ class RelayedAnswer {
   }
 
   answerOf(head: AnswerHead, body: Buffer): Answer {
-    const base = { status: Number.parseInt(head.status, 10), type: undefined, etag: undefined, lines: linesOf(head.headers) };
-    const closes = head.closes ? { closes: true } : {};
-    if (head.body === 'none') return { ...base, ...closes, payload: null };
-    if (head.body === 'whole') return { ...base, ...closes, payload: body };
+    const answer = wholeAnswer(head, body);
+    if (head.body === 'none' || head.body === 'whole') return answer;
     return {
-      ...base,
+      ...answer,
       payload: null,
       stream: {
         ...(head.body === 'length' && { lengthBytes: head.lengthBytes }),
-        ...(/\r\ncontent-type: text\/event-stream/i.test(base.lines) && { endless: true }),
+        ...(/\r\ncontent-type: text\/event-stream/i.test(answer.lines) && { endless: true }),
         start: (sink) => this.#start(sink),
         abandon: () => this.#stream.reset(),
       },
@@ -206,6 +233,23 @@ class RelayedAnswer {
     if (this.#sink?.write(chunk)) this.#stream.took(chunk.length);
     else this.#untaken += chunk.length;
   }
+}
+
+/** The answer to a HEAD has no body that tells. */
+function isMoved(head: AnswerHead, body: Buffer): boolean {
+  return head.status.startsWith('503') && (body.includes(NOT_HERE) || head.body === 'none');
+}
+
+function wholeAnswer({ status, headers, body: kind, closes }: AnswerHead, body: Buffer): Answer {
+  const payload = kind === 'none' ? null : body;
+  return {
+    status: Number.parseInt(status, 10),
+    type: undefined,
+    etag: undefined,
+    lines: linesOf(headers),
+    payload,
+    ...(closes && kind !== 'length' && kind !== 'open' && { closes: true }),
+  };
 }
 
 /** Header lines of an answer. The owner puts the id of the request first, which this node writes itself. */

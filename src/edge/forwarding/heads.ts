@@ -27,7 +27,14 @@ export interface AnswerHead {
 
 const LENGTH_BYTES = 4;
 
-export function encodeHead(head: RequestHead | AnswerHead, body?: Uint8Array): Buffer {
+/** Opens a stream that carries WebSockets instead of one call. */
+export interface LaneHead {
+  readonly lane: 'sockets';
+}
+
+export type Head = RequestHead | AnswerHead | LaneHead;
+
+export function encodeHead(head: Head, body?: Uint8Array): Buffer {
   const text = JSON.stringify(head);
   const textBytes = Buffer.byteLength(text);
   const payload = Buffer.allocUnsafe(LENGTH_BYTES + textBytes + (body?.length ?? 0));
@@ -38,7 +45,7 @@ export function encodeHead(head: RequestHead | AnswerHead, body?: Uint8Array): B
 }
 
 /** The peer is a node like this one, proved by the secret: its heads have these fields. `body` is a view. */
-export function decodeHead<H extends RequestHead | AnswerHead>(payload: Buffer): { readonly head: H; readonly body: Buffer } {
+export function decodeHead<H extends Head>(payload: Buffer): { readonly head: H; readonly body: Buffer } {
   const end = LENGTH_BYTES + payload.readUInt32BE(0);
   return { head: JSON.parse(payload.toString('utf8', LENGTH_BYTES, end)) as H, body: payload.subarray(end) };
 }

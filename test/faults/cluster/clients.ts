@@ -10,7 +10,7 @@ export interface Target {
 }
 
 /** Of each artifact; few, so that calls meet. */
-const KEYS = ['a', 'b'];
+export const KEYS = ['a', 'b'];
 /** Of each artifact together; its limit is 1000 calls a minute. */
 const CALLS_PER_S = 12;
 /** A node that answers nothing at all is given up after so long; the call's outcome is then unknown. */

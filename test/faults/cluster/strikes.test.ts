@@ -7,8 +7,9 @@ import { Random } from '../../support/random.ts';
 import { hasRedisServer } from '../../support/redis-server.ts';
 import { describeWith } from '../../support/services.ts';
 import { publishTargets } from '../../support/writers.ts';
-import { Clients, callKey, type Target } from './clients.ts';
+import { Clients, callKey, KEYS, type Target } from './clients.ts';
 import { Cluster } from './cluster.ts';
+import { Follower } from './followers.ts';
 import { History } from './history.ts';
 import { STRIKES, type Strike } from './strikes.ts';
 
@@ -49,6 +50,7 @@ suite('a cluster under faults', () => {
     async () => {
       const clients = new Clients(cluster.nodes, history, clientsRandom);
       clients.start(targets, CLIENTS_EACH);
+      const followers = targets.map((target) => new Follower(cluster.nodes, target, clientsRandom));
       for (const strike of inRounds(COUNT, random)) {
         const answered = history.answered;
         await strike.run(cluster, random);
@@ -58,6 +60,18 @@ suite('a cluster under faults', () => {
       }
       await clients.stop();
       expect(history.faults()).toEqual([]);
+      // Channels have missed nothing: what the events told last is what is stored.
+      for (const follower of followers) {
+        for (const key of KEYS) {
+          const isAsStored = async () => {
+            const stored = await callKey(cluster.nodes[0]?.baseUrl ?? '', follower.target, key, { kind: 'read' });
+            return typeof stored === 'object' && stored.value === (follower.values.get(key) ?? null);
+          };
+          await expect.poll(isAsStored, { message: `${follower.target.artifactId}/${key}` }).toBe(true);
+        }
+        expect(follower.faults).toEqual([]);
+        await follower.stop();
+      }
       // The history says something: most calls were answered.
       expect(history.answered).toBeGreaterThan(history.unanswered);
     },
