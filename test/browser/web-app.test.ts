@@ -105,6 +105,25 @@ describeWith('chromiumPath')('the web app', () => {
     expect(unexpected(troubles)).toEqual([]);
   });
 
+  it('the palette and a menu take the very next key, before anything is painted', async () => {
+    const { page, client } = await stage.person('quick@example.com');
+    await publishPage(client, 'Quick page');
+    await page.goto(`${stage.origin}/`);
+    await page.getByRole('link', { name: 'Quick page' }).waitFor();
+    // Only microtasks run between the key and the question; a frame would be a task.
+    const focusAfter = (act: string) =>
+      page.evaluate(async (todo) => {
+        if (todo === 'palette') document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }));
+        else document.querySelector<HTMLElement>('[aria-label="Actions for Quick page"]')?.click();
+        for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+        return document.activeElement?.getAttribute('role');
+      }, act);
+    expect(await focusAfter('palette')).toBe('combobox');
+    await page.keyboard.press('Escape');
+    await page.locator('dialog[open]').waitFor({ state: 'detached' });
+    expect(await focusAfter('menu')).toBe('menuitem');
+  });
+
   it('a rename is shown at once, and taken back where the server refuses it', async () => {
     const { page, client } = await stage.person('rename@example.com');
     await publishPage(client, 'Before');

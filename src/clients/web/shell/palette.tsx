@@ -1,6 +1,6 @@
 /** The palette: every place, action and page by its name, from the keyboard. */
 import { signal } from '@preact/signals';
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { type Artifact, api } from '../api/client.ts';
 import { openPublish } from '../publish/state.ts';
@@ -142,7 +142,8 @@ export function Palette() {
   const { entries, isSearching } = useEntries(text, close);
   const chosen = Math.min(at, entries.length - 1);
   const { palette } = words.value;
-  useEffect(() => {
+  // Before the next key: what somebody types right after Ctrl+K belongs into the field.
+  useLayoutEffect(() => {
     dialog.current?.showModal();
   }, []);
   useEffect(() => {

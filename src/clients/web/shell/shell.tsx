@@ -1,6 +1,6 @@
 /** What is around every screen: sidebar, top bar, notices of the connection, the palette, and where files are dropped. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { DropZone } from '../publish/drop-zone.tsx';
 import { PublishPanel } from '../publish/publish-panel.tsx';
@@ -32,12 +32,13 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   const { url } = useLocation();
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
-  useEffect(() => {
+  useLayoutEffect(() => {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
   const [path] = url.split('?');
-  useEffect(() => {
+  // At once: later it would take the focus from whatever somebody chose meanwhile.
+  useLayoutEffect(() => {
     leaveDrawer();
     if (isFirst.current) {
       isFirst.current = false;

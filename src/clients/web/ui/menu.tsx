@@ -1,7 +1,7 @@
 /** A button that opens a menu: a native popover, which closes by itself, placed beside its button. Arrow keys move, letters jump. */
 import { autoUpdate, computePosition, flip, offset, type Placement, shift } from '@floating-ui/dom';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon, type IconName } from './icon.tsx';
 
 export type MenuItem =
@@ -67,7 +67,8 @@ interface MenuListProps {
 
 function MenuList({ id, label, items, anchor, placement, onClosed }: MenuListProps) {
   const list = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  // Before the next key, which belongs to the menu.
+  useLayoutEffect(() => {
     const shown = list.current;
     const from = anchor.current;
     if (shown === null || from === null) return undefined;
