@@ -1,5 +1,6 @@
 /** One real call of every endpoint. The reference shows it, and the conformance test makes it with its own ids. */
 import { artifactsExamples } from './artifacts/examples.ts';
+import { automationExamples } from './automation/examples.ts';
 import type { Example } from './core/example.ts';
 import { coreExamples } from './core/examples.ts';
 import { dataExamples } from './data/examples.ts';
@@ -20,4 +21,5 @@ export const EXAMPLES: { readonly [I in EndpointId]: Example } = {
   ...libraryExamples,
   ...sharingExamples,
   ...externalExamples,
+  ...automationExamples,
 };

@@ -9,6 +9,8 @@ import { thumbnails } from './artifacts/thumbnails.ts';
 import { trash } from './artifacts/trash.ts';
 import { versions } from './artifacts/versions.ts';
 import { viewing } from './artifacts/viewing.ts';
+import { proxying } from './automation/proxy.ts';
+import { schedules } from './automation/schedules.ts';
 import { devMail } from './core/dev-mail.ts';
 import { operations } from './core/operations.ts';
 import { pageSdk } from './core/page-sdk.ts';
@@ -111,6 +113,8 @@ export const endpoints = {
   ...explaining,
   ...connections,
   ...provisioning,
+  ...proxying,
+  ...schedules,
 } as const;
 
 export type Endpoints = typeof endpoints;

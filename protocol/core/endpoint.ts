@@ -89,7 +89,13 @@ export interface BodyStream extends AsyncIterable<Uint8Array> {
 export type ReplySpec =
   | { readonly status: number; readonly body: z.ZodType; readonly description?: string }
   /** Bytes or text of the media type that the handler names. */
-  | { readonly status: number; readonly media: string; readonly description?: string };
+  | {
+      readonly status: number;
+      readonly media: string;
+      readonly description?: string;
+      /** An answer of somebody else is passed on, with its own status. */
+      readonly anyStatus?: true;
+    };
 
 export interface Endpoint {
   readonly method: Method;

@@ -144,6 +144,16 @@ export const ERRORS = {
   },
   PLAN_REQUIRED: { status: 402, message: 'This needs a paid plan.', hint: 'Upgrade the plan of the account.' },
   FORBIDDEN: { status: 403, message: 'You may not do this.', hint: 'Ask the owner for access.' },
+  HOST_NOT_ALLOWED: {
+    status: 403,
+    message: 'The page may not read this host.',
+    hint: 'An editor adds the host with PUT /v1/data/{artifactId}/proxy/config.',
+  },
+  BLOCKED_DESTINATION: {
+    status: 403,
+    message: 'The service does not connect to this address.',
+    hint: 'Use a host on the public internet, on port 80 or 443.',
+  },
   INSUFFICIENT_SCOPE: { status: 403, message: 'The token lacks the required scope.', hint: 'Create an agent token with this scope.' },
   ORIGIN_REFUSED: {
     status: 403,
@@ -449,6 +459,7 @@ export const ERRORS = {
     message: 'Something failed on our side.',
     hint: 'Try again; if it keeps failing, open a support ticket with the request id.',
   },
+  PROXY_ERROR: { status: 502, message: 'The host gave no usable answer.', hint: 'Try again later, or ask who runs the host.' },
   PROVIDER_UNAVAILABLE: { status: 502, message: 'The identity provider does not answer.', hint: 'Try again, or sign in another way.' },
   SECRETS_NOT_CONFIGURED: {
     status: 501,

@@ -121,6 +121,27 @@ export const LIMITS = {
   // contract.md §7: CONTENT_TOO_LONG; spec.md: reply depth from 1 to 10, MAX_DEPTH beyond the artifact's own setting
   commentCharsMax: 10_000,
   commentDepthMax: 10,
+  // Calls to the outside of one node at once, of one artifact or workspace; further ones wait, and beyond that UNAVAILABLE
+  egressUrlCharsMax: 8192,
+  egressCallsMax: 64,
+  egressCallsPerShareMax: 6,
+  egressWaitingMax: 512,
+  egressWaitingPerShareMax: 64,
+  // What answers from the outside hold in memory while they are read: UNAVAILABLE
+  egressBytesMax: 128 * MB,
+  egressBytesPerShareMax: 32 * MB,
+  scheduleCharsMax: 200,
+  // contract.md §6: the proxy of a page. Beyond the size or the time PROXY_ERROR, beyond the calls RATE_LIMITED (spec.md, "Limits")
+  proxyPerMinute: 100,
+  proxyBytesMax: 10 * MB,
+  proxyMs: 10_000,
+  proxyRedirectsMax: 5,
+  proxyHostsMax: 50,
+  proxyCacheSMax: 24 * 60 * 60,
+  // Answers that one node keeps, of one artifact, and of one address; others are asked for again
+  proxyKeptBytesMax: 64 * MB,
+  proxyKeptBytesPerArtifactMax: 8 * MB,
+  proxyKeptAnswerBytesMax: 2 * MB,
   // Comments of an artifact, and their stored bytes together: COMMENT_LIMIT_EXCEEDED
   commentsMax: 5000,
   commentsBytesMax: 16 * MB,

@@ -140,6 +140,7 @@ const HEADERS: Json = { ETag: { description: 'For If-None-Match and If-Match.', 
 const LIMIT_NOTES = {
   none: undefined,
   data: undefined,
+  proxy: `Limited to ${LIMITS.proxyPerMinute} in any minute of the artifact.`,
   publish: `Limited to ${LIMITS.publishPerHour} in any hour of a user.`,
   agentTokens: `Limited to ${LIMITS.agentTokensPerHour} in any hour of a person.`,
   signup: `Limited to ${LIMITS.accountsPerHourPerAddress} in any hour of an address.`,

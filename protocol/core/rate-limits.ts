@@ -25,6 +25,7 @@ const QUARTER_S = 900;
 
 export const RATE_LIMITS = {
   data: { name: 'data', quota: LIMITS.dataPerMinute, windowS: 60, by: 'artifact', kept: 'actor', spentBy: 'edge' },
+  proxy: { name: 'proxy', quota: LIMITS.proxyPerMinute, windowS: 60, by: 'artifact', kept: 'actor', spentBy: 'edge' },
   publish: { name: 'publish', quota: LIMITS.publishPerHour, windowS: HOUR_S, by: 'user', kept: 'shared', spentBy: 'handler' },
   agentTokens: { name: 'agentTokens', quota: LIMITS.agentTokensPerHour, windowS: HOUR_S, by: 'user', kept: 'shared', spentBy: 'edge' },
   signup: { name: 'signup', quota: LIMITS.accountsPerHourPerAddress, windowS: HOUR_S, by: 'address', kept: 'shared', spentBy: 'edge' },

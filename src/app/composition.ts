@@ -14,6 +14,7 @@ import { PageSdk } from '../content/page-sdk.ts';
 import { actorLimiter } from '../edge/limits.ts';
 import { MemoryLimiter } from '../edge/memory-limiter.ts';
 import { type BoundPort, bindPort, type Edge } from '../edge/server.ts';
+import { egressOf } from '../egress/egress.ts';
 import type { ServiceDeps } from '../features/deps.ts';
 import type { Module } from '../features/module.ts';
 import { createAccount } from '../features/people/accounts/handlers.ts';
@@ -179,6 +180,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     spool,
     thread,
     sealer,
+    egress: egressOf(settings),
     pageSdk,
     appFiles,
     tableSql: database.tableSql,

@@ -16,6 +16,8 @@ import { ThumbnailWishes } from '../features/artifacts/thumbnails/wishes.ts';
 import { trashModule } from '../features/artifacts/trash/module.ts';
 import { versionsModule } from '../features/artifacts/versions/module.ts';
 import { viewingModule } from '../features/artifacts/viewing/module.ts';
+import { jobsModule } from '../features/automation/jobs/module.ts';
+import { proxyModule } from '../features/automation/proxy/module.ts';
 import { blobsModule } from '../features/data/blobs/module.ts';
 import { changesModule } from '../features/data/changes/module.ts';
 import { commentsModule } from '../features/data/comments/module.ts';
@@ -155,6 +157,8 @@ export function allModules(deps: AllDeps) {
     receipts,
     explainModule(deps),
     connectionsModule(deps),
+    jobsModule(),
+    proxyModule(deps),
     provisioningModule({ ...deps, mail: mail.mail, invitations: invites.invitations }),
     housekeeping(deps),
     usageModule(deps),

@@ -94,6 +94,8 @@ export interface Reply<E extends Endpoint = Endpoint, K extends ReplyKey<E> = Re
   readonly changedNothing?: boolean;
   /** Quotes included. On a conditional GET the edge compares it with If-None-Match, and without it the edge hashes the body. */
   readonly etag?: string;
+  /** Of a reply that may have any; else the status is the declared one. */
+  readonly status?: number;
   /** Media type of a `media` reply. */
   readonly type?: string;
   /** A header with several values is sent once for each. */

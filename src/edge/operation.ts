@@ -1,5 +1,5 @@
 /** An endpoint with its compiled readers, its handler and its meter. */
-import type { Endpoint } from '../../protocol/core/endpoint.ts';
+import type { Endpoint, ReplySpec } from '../../protocol/core/endpoint.ts';
 import { Failure } from '../../protocol/core/errors.ts';
 import type { ArtifactId } from '../../protocol/core/ids.ts';
 import { type EdgeLimit, rateLimitOf } from '../../protocol/core/rate-limits.ts';
@@ -110,8 +110,13 @@ export function answerOf(operation: Operation, reply: Reply, ifNoneMatch: string
     return { status: 304, type: undefined, payload: null, etag, lines };
   }
   const type = isMedia ? safeValue(reply.type ?? spec.media) : 'application/json';
-  const answer: Answer = { status: spec.status, type, payload, etag, lines };
+  const status = statusOf(spec, reply);
+  const answer: Answer = status === 204 ? { status, type: undefined, payload: null, etag, lines } : { status, type, payload, etag, lines };
   return reply.changedNothing === true ? { ...answer, changedNothing: true } : answer;
+}
+
+function statusOf(spec: ReplySpec, { status }: Reply): number {
+  return 'anyStatus' in spec && spec.anyStatus === true ? (status ?? spec.status) : spec.status;
 }
 
 function streamedAnswer(

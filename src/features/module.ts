@@ -4,6 +4,7 @@ import type { ArtifactId } from '../../protocol/core/ids.ts';
 import type { EndpointId, SocketEndpointId } from '../../protocol/table.ts';
 import type { Handlers } from '../edge/call.ts';
 import type { SocketProtocol } from '../edge/socket.ts';
+import type { Egress } from '../egress/egress.ts';
 import type { Settings } from '../platform/config.ts';
 import type { ConnectionCaps } from '../platform/descriptors.ts';
 import type { Refusals } from '../platform/shares.ts';
@@ -21,6 +22,8 @@ export interface ModuleDeps extends ServiceDeps, LimiterDeps {
   readonly runtime: ActorRuntime;
   readonly spool: Spool;
   readonly thread: DocumentThread;
+  /** The way to hosts that users name. */
+  readonly egress: Egress;
   /** For secrets that the service must be able to read again. */
   readonly sealer: Sealer;
   /** Connections with a time limit, for reads of many rows. */

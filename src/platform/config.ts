@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Issue } from '../../protocol/core/errors.ts';
 import { readInput } from '../../protocol/core/issues.ts';
+import { readNetworks } from './networks.ts';
 import { type OidcSettings, readProviders } from './oidc-settings.ts';
 import { readSecretKeys } from './secret-key.ts';
 
@@ -114,6 +115,18 @@ export const settings = z.object({
       'Whether the web app shows pictures of pages, which a headless Chromium makes. `auto`: where there is a Chromium and it can use its own sandbox, so not as root. `on`: as root too, without that sandbox.',
     ),
   CHROMIUM_PATH: z.string().min(1).optional().describe('The Chromium for THUMBNAILS. Default: the first that PATH has.'),
+  EGRESS_PORTS: z
+    .string()
+    .regex(/^(?:any|\d{1,5}(?:,\d{1,5})*)$/, 'must be numbers of ports, separated by commas, or any')
+    .default('80,443')
+    .describe('Ports of other hosts that pages and people may have the service call, separated by commas, or `any`.'),
+  EGRESS_PRIVATE_NETWORKS: z
+    .string()
+    .refine((text) => readNetworks(text) !== undefined, 'must be addresses or networks such as 10.1.0.0/16, separated by commas')
+    .optional()
+    .describe(
+      'Addresses and networks that pages and people may have the service call although they are not on the public internet, such as `10.1.0.0/16,fd00::/8`.',
+    ),
   TRUST_PROXY: flag.default(false).describe('Take the caller’s address and protocol from X-Forwarded-For and X-Forwarded-Proto.'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])

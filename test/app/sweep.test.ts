@@ -8,6 +8,7 @@ import { allModules, sweepsOf } from '../../src/app/modules.ts';
 import { runSweeps, type SweepReport } from '../../src/app/sweeps.ts';
 import { PageSdk } from '../../src/content/page-sdk.ts';
 import { MemoryLimiter } from '../../src/edge/memory-limiter.ts';
+import { egressOf } from '../../src/egress/egress.ts';
 import { readInlineFiles } from '../../src/features/artifacts/publish/contents.ts';
 import { publish } from '../../src/features/artifacts/publish/publish.ts';
 import { publisherOf } from '../../src/features/artifacts/publish/target.ts';
@@ -88,6 +89,7 @@ function sweep(signal = NEVER, gone: string[] = []): Promise<SweepReport> {
     runtime,
     spool: new Spool(folder.path),
     sealer: new Sealer([]),
+    egress: egressOf(parseSettings({})),
     thread: new DocumentThread(builtFiles().documentWorkerFile, clock),
     pageSdk: new PageSdk(builtPageSdk()),
     appFiles: readAppFiles(builtWebApp()),

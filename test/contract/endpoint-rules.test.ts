@@ -61,7 +61,7 @@ describe('the table', () => {
 
   test('POSTs that only read are declared so', () => {
     const reading = table.filter(([, { reads }]) => reads).map(([id]) => id);
-    expect(reading).toEqual(['tables.query', 'tables.count', 'tables.distinct', 'tables.aggregate', 'access.simulate']);
+    expect(reading).toEqual(['tables.query', 'tables.count', 'tables.distinct', 'tables.aggregate', 'access.simulate', 'jobs.preview']);
   });
 });
 
@@ -172,7 +172,11 @@ describe.each(databaseKinds())('over %s', (database) => {
     const needed = Object.entries(endpoint.query?.shape ?? {}).flatMap(([key, field]) =>
       field instanceof z.ZodLiteral ? [[key, field.value]] : [],
     );
-    const query = { ...Object.fromEntries(needed), ...(id === 'access.explain' && { email: 'ada@example.com' }) };
+    const others: Partial<Record<EndpointId, object>> = {
+      'access.explain': { email: 'ada@example.com' },
+      'proxy.get': { url: 'http://a.example/' },
+    };
+    const query = { ...Object.fromEntries(needed), ...others[id] };
     const texts = name === 'file' ? ['x'.repeat(101)] : ['nonsense', `${newId('mail')}`, '1e2', '-1', '%FF', '%00'];
     // A slug that nobody has is no malformed one.
     for (const text of texts.filter((one) => one.startsWith('%') || !endpoint.params?.shape[name]?.safeParse(one).success)) {
@@ -221,7 +225,11 @@ describe.each(databaseKinds())('over %s', (database) => {
     const given = { token: own.owner.token, headers };
     const first = await call(id, pathOf(id, example), { ...given, body: example.body });
     const body = example.body as object;
-    const other = id === 'access.simulate' ? { visibility: 'password' } : { ...body, filter: { name: 'Nobody' } };
+    const others: Partial<Record<EndpointId, object>> = {
+      'access.simulate': { visibility: 'password' },
+      'jobs.preview': { schedule: '0 10 * * *' },
+    };
+    const other = others[id] ?? { ...body, filter: { name: 'Nobody' } };
     const second = await call(id, pathOf(id, example), { ...given, body: other });
     expect([first.status, second.status, second.headers.get('idempotent-replayed')]).toEqual([200, 200, null]);
     expect(second.body).not.toEqual(first.body);
@@ -238,7 +246,7 @@ describe.each(databaseKinds())('over %s', (database) => {
     expect(bothWays.map(([id]) => id)).toEqual([
       ...['accounts.updateProfile', 'artifacts.update', 'versions.update', 'folders.update', 'personalFolders.update'],
       ...['context.put', 'context.patch', 'tables.putSchema', 'comments.update', 'comments.putConfig', 'workspaces.update'],
-      ...['accessPolicy.put', 'features.update', 'publishPolicy.update', 'sharees.update', 'connections.update'],
+      ...['accessPolicy.put', 'features.update', 'publishPolicy.update', 'sharees.update', 'connections.update', 'proxy.putConfig'],
     ]);
   });
 

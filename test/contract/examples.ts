@@ -1,4 +1,7 @@
 /** Prepares a real service for the examples of `protocol/examples.ts`: creates what a call needs, with its own ids. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Endpoint } from '../../protocol/core/endpoint.ts';
 import { EXAMPLE_IDS, type Example } from '../../protocol/core/example.ts';
 import { newId } from '../../protocol/core/ids.ts';
@@ -236,9 +239,19 @@ const libraryArrangements = {
   'connections.delete': connection,
 };
 
+/** A host outside, which the page may read. */
+async function hostOutside({ easel, owner, artifactId }: World): Promise<Arranged> {
+  const server = createServer((_, response) => response.setHeader('content-type', 'text/plain').end('sunny'));
+  server.listen(0, '127.0.0.1').unref();
+  await once(server, 'listening');
+  await call(easel, owner, 'PUT', `/v1/data/${artifactId}/proxy/config`, { hosts: ['127.0.0.1'] });
+  return { query: { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/weather` } };
+}
+
 /** Preparations for the endpoints whose example needs more than the world has. */
 const ARRANGEMENTS: { readonly [I in EndpointId]?: (world: World) => Arranged | Promise<Arranged> } = {
   'artifacts.thumbnail': thumbnail,
+  'proxy.get': hostOutside,
   'devMail.show': mail,
   'devMail.html': mail,
   'deviceLogin.token': async ({ easel }) => {

@@ -86,6 +86,9 @@ export async function startTestEasel(options: TestEaselOptions = {}): Promise<Te
     SECRET_KEY: TEST_SECRET_KEY,
     // Lists of pages start no browsers, except in the tests of pictures.
     THUMBNAILS: 'off',
+    // The servers of the tests are on this machine.
+    EGRESS_PORTS: 'any',
+    EGRESS_PRIVATE_NETWORKS: '127.0.0.1',
     ...options.settings,
   });
   const easel = await startEasel(settings, {

@@ -7,6 +7,8 @@ import * as publish from '../../artifacts/publish.ts';
 import * as review from '../../artifacts/reviews.ts';
 import * as trash from '../../artifacts/trash.ts';
 import * as version from '../../artifacts/versions.ts';
+import * as proxied from '../../automation/proxy.ts';
+import * as scheduled from '../../automation/schedules.ts';
 import * as batch from '../../data/batch.ts';
 import * as blob from '../../data/blobs.ts';
 import * as change from '../../data/changes.ts';
@@ -103,6 +105,8 @@ const FILES = [
   review,
   collaborator,
   accessRequest,
+  proxied,
+  scheduled,
 ];
 
 /** Exported objects, unions and enums are models with the name of their export, and so is every kind of id. Plain strings and numbers stay inline. */
