@@ -28,7 +28,6 @@ export const proxyConfigUpdate = changesTo(proxyConfig, {
   }),
   cacheS: z.number().int().min(0).max(LIMITS.proxyCacheSMax).default(0),
 });
-export type ProxyConfigUpdate = z.output<typeof proxyConfigUpdate>;
 
 const params = z.object({ artifactId: idSchema('artifact') });
 const read = { who: 'artifact', param: 'artifactId', need: 'data:read', scope: 'data:read' } as const;
