@@ -1,6 +1,6 @@
 /** Reads an answer to its end: decoded, and never more of it than the caller takes. */
 import type { IncomingMessage } from 'node:http';
-import { pipeline, type Readable, type Transform } from 'node:stream';
+import { pipeline, type Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { EgressFailure } from './failure.ts';
 
@@ -16,7 +16,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 export const ACCEPTED_CODINGS = 'gzip, deflate, br';
 
 export interface BodyBounds {
-  /** Of the decoded body. */
+  /** Of the decoded body, and of each form that it has before: what comes as little can pass through a stage as very much, and cost its time. */
   readonly bytesMax: number;
   /** Takes room for bytes before they are kept; throws where there is none. */
   readonly take: (bytes: number) => void;
@@ -26,11 +26,11 @@ export interface BodyBounds {
 export async function readBody(response: IncomingMessage, { bytesMax, take }: BodyBounds): Promise<Buffer> {
   const announced = Number(response.headers['content-length'] ?? 0);
   const decoders = decodersOf(response.headers['content-encoding']);
-  if (decoders.length === 0 && announced > bytesMax) throw tooLarge(bytesMax);
+  if (announced > bytesMax) throw tooLarge(bytesMax);
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of decoded(response, decoders) as AsyncIterable<Buffer>) {
+    for await (const chunk of decoded(response, decoders, bytesMax) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > bytesMax) throw tooLarge(bytesMax);
       take(chunk.length);
@@ -45,12 +45,24 @@ export async function readBody(response: IncomingMessage, { bytesMax, take }: Bo
   return Buffer.concat(chunks, bytes);
 }
 
-function decoded(response: IncomingMessage, decoders: readonly Transform[]): Readable {
+function decoded(response: IncomingMessage, decoders: readonly Transform[], bytesMax: number): Readable {
   if (decoders.length === 0) return response;
   const ended = () => {
     // Errors of all of them arrive at the reader of the last one.
   };
-  return pipeline([response, ...decoders], ended) as Transform;
+  return pipeline([response, ...decoders.flatMap((decoder) => [bounded(bytesMax), decoder])], ended) as Transform;
+}
+
+/** Passes at most so many bytes on. */
+function bounded(bytesMax: number): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) done(tooLarge(bytesMax));
+      else done(null, chunk);
+    },
+  });
 }
 
 /** In the order in which they are undone. Throws bad_answer. */

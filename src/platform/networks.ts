@@ -4,13 +4,14 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = readonly [Address, number];
 
-/** Within the global unicast space, but of no public host: benchmarks and registries' own ranges, which ipaddr.js counts as unicast. */
+/** Within the global unicast space, but of no public host: benchmarks, registries' own ranges, and where Azure tells a machine its secrets. */
 const NOT_PUBLIC: readonly Network[] = [
   '192.88.99.0/24',
   '198.18.0.0/15',
   '192.0.0.0/24',
   '2001::/23',
   '3fff::/20',
+  '168.63.129.16/32',
   '5f00::/16',
   '100:0:0:1::/64',
 ].map((text) => ipaddr.parseCIDR(text));

@@ -177,6 +177,25 @@ describe('the guarded egress', () => {
     await expect(egress().fetch(get(`http://a.example:${port}/unknown`))).rejects.toMatchObject({ reason: 'bad_answer' });
   });
 
+  it('J9 each stage counts: empty parts without end, as they come and between two codings', async () => {
+    const empty = Buffer.concat(Array(1000).fill(gzipSync('')));
+    const between = gzipSync(Buffer.concat(Array(100_000).fill(gzipSync(''))));
+    const port = await serve((request, response) => {
+      if (request.url === '/between') {
+        response.writeHead(200, { 'content-encoding': 'gzip, gzip' }).end(between);
+        return;
+      }
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      const more = () => {
+        while (!response.destroyed && response.write(empty));
+      };
+      response.on('drain', more);
+      more();
+    });
+    await expect(egress().fetch(get(`http://a.example:${port}/empty`))).rejects.toMatchObject({ reason: 'too_large' });
+    await expect(egress().fetch(get(`http://a.example:${port}/between`))).rejects.toMatchObject({ reason: 'too_large' });
+  });
+
   it('an endless body, an announced one and one that ends early are refused', async () => {
     const port = await serve((request, response) => {
       if (request.url === '/announced') response.writeHead(200, { 'content-length': '5000000' }).write('x');

@@ -11,7 +11,7 @@ import type { ModuleDeps } from '../../module.ts';
 import { audit } from '../../workspaces/audit/audit.ts';
 import type { ProxyRead, ProxyReading, ProxyWish } from './reading.ts';
 import { type ProxySettings, readProxySettings, writeProxySettings } from './rows.ts';
-import { etagIn, headersFor, isPassableStatus, NO_HOSTS, refusalOf } from './rules.ts';
+import { etagIn, headersFor, isPassableStatus, NO_HOSTS, refusalOf, typeFor } from './rules.ts';
 
 export interface ProxyDeps extends Pick<ModuleDeps, 'sql' | 'bus'> {
   readonly settings: ReadCache<ArtifactId, ProxySettings>;
@@ -35,7 +35,7 @@ export function proxyHandlers({ sql, bus, settings, reading }: ProxyDeps): Handl
         reply: 'ok',
         status: reply.status,
         body: reply.body,
-        type: reply.headers['content-type'] ?? 'application/octet-stream',
+        type: typeFor(reply.headers),
         headers: headersFor(reply.headers, cached, freshS),
         ...(etag !== undefined && { etag }),
       };

@@ -40,6 +40,14 @@ export function headersFor(headers: Readonly<Record<string, string>>, cached: st
   };
 }
 
+/**
+ * The type of an answer. What a browser would run or apply is plain text: under the service's address it would count as the page's own, or as
+ * the service's, wherever a policy admits `'self'`.
+ */
+export function typeFor({ 'content-type': type = 'application/octet-stream' }: Readonly<Record<string, string>>): string {
+  return /script|css|wasm|xslt/i.test(type.split(';', 1)[0] ?? '') ? 'text/plain; charset=utf-8' : type;
+}
+
 /** Undefined where it is none that HTTP knows. */
 export function etagIn(headers: Readonly<Record<string, string>>): string | undefined {
   const { etag } = headers;

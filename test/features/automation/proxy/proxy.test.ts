@@ -96,6 +96,8 @@ describe('the proxy of a page', () => {
     expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
     expect(asked[0]?.headers).not.toHaveProperty('authorization');
     expect(asked[0]?.headers).not.toHaveProperty('cookie');
+    answers = (_, response) => response.writeHead(200, { 'content-type': 'text/javascript' }).end('1');
+    expect((await read(`${origin}/script.js`)).headers.get('content-type')).toBe('text/plain; charset=utf-8');
     answers = (_, response) => response.writeHead(204).end();
     expect((await read(`${origin}/empty`)).status).toBe(204);
   });
