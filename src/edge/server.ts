@@ -51,7 +51,7 @@ export async function bindPort({ HOST, PORT, TRUST_PROXY }: Settings, clock: Clo
   const addon = await loadAddon();
   const app = addon.App();
   // Before it listens: uWebSockets answers a request that no route takes with a 404 of its own.
-  let connectionChanged = (_response: HttpResponse, _change: number): void => undefined;
+  let connectionChanged = hearNothing;
   let changes = 0;
   // biome-ignore lint/suspicious/useIterableCallbackReturn: this is uWebSockets' filter, which hears of connections
   app.filter((response, change) => {
@@ -78,7 +78,7 @@ export async function bindPort({ HOST, PORT, TRUST_PROXY }: Settings, clock: Clo
       // Those that came while the process was starting.
       dispatcher.connections.begin(changes);
       connectionChanged = (response, change) => dispatcher.connections.changed(response, change);
-      const takeLane = acceptSockets(app, dispatcher, Object.keys(deps.sockets) as SocketEndpointId[], cork);
+      const accepted = acceptSockets(app, dispatcher, Object.keys(deps.sockets) as SocketEndpointId[], cork);
       dispatcher.readiness.state = 'serving';
       return {
         port,
@@ -96,7 +96,7 @@ export async function bindPort({ HOST, PORT, TRUST_PROXY }: Settings, clock: Clo
         deserted: () => dispatcher.connections.deserted(),
         dependencyDown: (name) => dispatcher.dependencyDown(name),
         takeCarried(stream, head) {
-          if (!dispatcher.takeCarried(stream, head)) takeLane(stream);
+          if (!dispatcher.takeCarried(stream, head)) accepted.takeLane(stream);
         },
         close() {
           dispatcher.readiness.state = 'draining';
@@ -104,6 +104,10 @@ export async function bindPort({ HOST, PORT, TRUST_PROXY }: Settings, clock: Clo
           dispatcher.relayed?.close();
           app.close();
           cork.close();
+          // uWebSockets keeps the handlers of a closed app. What they lead to is let go; a function made here would hold all of it.
+          accepted.release();
+          take = closeConnection;
+          connectionChanged = hearNothing;
         },
       };
     },
@@ -113,6 +117,14 @@ export async function bindPort({ HOST, PORT, TRUST_PROXY }: Settings, clock: Clo
       cork.close();
     },
   };
+}
+
+function hearNothing(_response: HttpResponse, _change: number): void {
+  // Nobody counts connections before the service starts, nor after it has closed.
+}
+
+function closeConnection(response: HttpResponse): void {
+  response.close();
 }
 
 /**
