@@ -1,5 +1,5 @@
-# Provides Node 24 on Debian 13, the reference of README.md, on any Debian machine. Sourced by .ci/run; uses its as_root, install_packages and
-# $scratch. The root file system is made once and cached outside the checkout.
+# Provides Node 24 on Debian 13, the reference of README.md, on any Debian machine. Sourced by .ci/run; uses its as_root, install_packages,
+# $scratch and $tests_folder. The root file system is made once and cached outside the checkout.
 
 node24_cache="${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/easel-ci"
 node24_root="$node24_cache/debian13-node24"
@@ -93,7 +93,7 @@ node24_works() {
 # Sets in_node24, or node24_missing if that fails.
 prepare_node24() {
   local name round
-  node24_environment=("PATH=/usr/local/bin:/usr/bin:/bin" "HOME=/tmp" "TMPDIR=/tmp" "CI=true" "CHROMIUM_PATH=none")
+  node24_environment=("PATH=/usr/local/bin:/usr/bin:/bin" "HOME=/tmp" "TMPDIR=$tests_folder" "CI=true" "CHROMIUM_PATH=none" "TEST_DATABASES=embedded")
   for name in TEST_DATABASE_URL TEST_REDIS_URL; do
     if [[ -n ${!name:-} ]]; then node24_environment+=("$name=${!name}"); fi
   done
