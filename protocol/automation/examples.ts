@@ -1,10 +1,17 @@
 /** Examples of what pages and jobs do with the outside. */
+
 import { EXAMPLE_IDS } from '../core/example.ts';
+import { jobExamples } from './job-examples.ts';
+import { mailExamples } from './mail-examples.ts';
+import { webhookExamples } from './webhook-examples.ts';
 
 const data = { params: { artifactId: EXAMPLE_IDS.artifact } };
 const config = { hosts: ['api.example.com', '*.example.org'], cacheS: 60 };
 
 export const automationExamples = {
+  ...jobExamples,
+  ...webhookExamples,
+  ...mailExamples,
   'proxy.get': { ...data, query: { url: 'https://api.example.com/weather?city=Lima' } },
   'proxy.getConfig': data,
   'jobs.preview': {

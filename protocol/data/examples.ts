@@ -8,6 +8,7 @@ const table = { params: { artifactId, table: 'guests' } };
 const row = { params: { ...table.params, rowId: EXAMPLE_IDS.row } };
 const comment = { params: { artifactId, commentId: EXAMPLE_IDS.comment } };
 const document = { params: { artifactId, doc: 'notes' } };
+const dataset = { params: { artifactId, dataset: 'cities' } };
 const blob = { params: { artifactId, blobId: EXAMPLE_IDS.blob } };
 
 const jsonKeys = {
@@ -59,6 +60,36 @@ const files = {
   'blobs.delete': blob,
   'blobs.content': blob,
   'blobs.downloadUrl': blob,
+} as const;
+
+const datasets = {
+  'datasets.list': { ...data, query: { limit: '5' } },
+  'datasets.get': dataset,
+  'datasets.put': {
+    ...dataset,
+    body: 'city,people,founded\r\nBern,134000,1191-01-01\r\nLima,10000000,1535-01-18\r\n',
+    reply: {
+      success: true,
+      data: {
+        name: 'cities',
+        version: 1,
+        rows: 2,
+        sizeBytes: 106,
+        createdAt: AT,
+        columns: [
+          { name: 'city', type: 'string' },
+          { name: 'people', type: 'number' },
+          { name: 'founded', type: 'date' },
+        ],
+      },
+    },
+  },
+  'datasets.upload': { ...dataset, body: { mimeType: 'text/csv', size: 32 } },
+  'datasets.putUpload': { params: { artifactId, tokenId: EXAMPLE_IDS.upload }, body: 'city,people\r\nBern,134000\r\n' },
+  'datasets.confirm': { params: { artifactId, tokenId: EXAMPLE_IDS.upload } },
+  'datasets.content': { ...dataset, query: { version: '1', format: 'csv' } },
+  'datasets.rows': { ...dataset, query: { filter: '{"people":{"$gte":1000000}}', fields: 'city', limit: '10' } },
+  'datasets.delete': dataset,
 } as const;
 
 const comments = {
@@ -113,4 +144,4 @@ const together = {
   'documents.restore': { ...document, body: { seq: 1 } },
 } as const;
 
-export const dataExamples = { ...jsonKeys, ...tables, ...files, ...comments, ...together } as const;
+export const dataExamples = { ...jsonKeys, ...tables, ...files, ...datasets, ...comments, ...together } as const;

@@ -5,11 +5,12 @@ import { dateTime } from '../core/fields.ts';
 import { idSchema } from '../core/ids.ts';
 import { LIMITS } from '../core/limits.ts';
 import { CHANGE_TYPES, changeEvent } from './changes.ts';
+import { listedDataset } from './datasets.ts';
 import { documentName } from './documents.ts';
 
 /** Channels that resume by the seq of the artifact's changes. */
 export const DURABLE_CHANNELS = CHANGE_TYPES;
-export const CHANNELS = [...DURABLE_CHANNELS, 'versions', 'presence', 'broadcast'] as const;
+export const CHANNELS = [...DURABLE_CHANNELS, 'datasets', 'versions', 'presence', 'broadcast'] as const;
 export type DurableChannel = (typeof DURABLE_CHANNELS)[number];
 export type ChannelName = (typeof CHANNELS)[number];
 
@@ -114,6 +115,14 @@ export const serverFrame = z.union([
   versionEvent.extend({
     kind: z.literal('version.live'),
     data: z.object({ versionId: z.string().nullable(), versionNo: z.number().int().nullable() }),
+  }),
+  /** A new version of a dataset. A deletion is told as `reset`. */
+  z.object({
+    type: z.literal('event'),
+    channel: z.literal('datasets'),
+    seq: z.number().int(),
+    kind: z.literal('dataset.version'),
+    data: listedDataset,
   }),
   presenceEvent,
   /** `kind` is the `event` of the sender's frame. */

@@ -8,9 +8,9 @@ import { enveloped } from './json-keys.ts';
 import { tableName, tableRow } from './tables.ts';
 
 /** Parsed by `src/features/data/tables/queries/filter.ts`, which names the part at fault. Zod would drop a member named __proto__. */
-const filterJson = z.unknown().meta({
+export const filterJson = z.unknown().meta({
   description:
-    'Fields and their conditions: {"age": {"$gte": 18}, "address.city": "Bern"}. Operators: $eq $ne $gt $gte $lt $lte $in $nin $contains $startsWith $endsWith $exists $not. Filters combine with $and, $or and $not.',
+    '{"age": {"$gte": 18}, "address.city": "Bern"}; $eq $ne $gt $gte $lt $lte $in $nin $contains $startsWith $endsWith $exists $and $or $not',
   type: 'object',
 });
 
@@ -19,7 +19,7 @@ const cursor = z.string().max(LIMITS.rowCursorCharsMax).optional().meta({
   description:
     'nextCursor of the previous page, with the same filter and sort. If the last row of that page had a long string in a sort field and has been changed or deleted, rows may be repeated; none is left out',
 });
-const fieldName = z.string().min(1).max(1024);
+export const fieldName = z.string().min(1).max(1024);
 const sortText = z.string().max(1024).meta({
   description: 'fields to sort by, such as -createdAt,name; a minus means descending; default is insertion order',
 });
