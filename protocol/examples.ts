@@ -1,9 +1,11 @@
 /** One real call of every endpoint. The reference shows it, and the conformance test makes it with its own ids. */
 import { artifactsExamples } from './artifacts/examples.ts';
+import { alertExamples } from './automation/alert-examples.ts';
 import { automationExamples } from './automation/examples.ts';
 import type { Example } from './core/example.ts';
 import { coreExamples } from './core/examples.ts';
 import { dataExamples } from './data/examples.ts';
+import { assetExamples } from './library/asset-examples.ts';
 import { libraryExamples } from './library/examples.ts';
 import { peopleExamples } from './people/examples.ts';
 import { sharingExamples } from './sharing/examples.ts';
@@ -19,7 +21,9 @@ export const EXAMPLES: { readonly [I in EndpointId]: Example } = {
   ...dataExamples,
   ...workspacesExamples,
   ...libraryExamples,
+  ...assetExamples,
   ...sharingExamples,
   ...externalExamples,
   ...automationExamples,
+  ...alertExamples,
 };

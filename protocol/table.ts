@@ -9,8 +9,16 @@ import { thumbnails } from './artifacts/thumbnails.ts';
 import { trash } from './artifacts/trash.ts';
 import { versions } from './artifacts/versions.ts';
 import { viewing } from './artifacts/viewing.ts';
+import { alerts } from './automation/alerts.ts';
+import { emails } from './automation/email.ts';
+import { jobs } from './automation/jobs.ts';
+import { metrics } from './automation/metrics.ts';
+import { notificationEndpoints } from './automation/notifications.ts';
 import { proxying } from './automation/proxy.ts';
 import { schedules } from './automation/schedules.ts';
+import { templateEndpoints } from './automation/templates.ts';
+import { watches } from './automation/watches.ts';
+import { webhooks } from './automation/webhooks.ts';
 import { devMail } from './core/dev-mail.ts';
 import { operations } from './core/operations.ts';
 import { pageSdk } from './core/page-sdk.ts';
@@ -19,6 +27,7 @@ import { blobs } from './data/blobs.ts';
 import { changes } from './data/changes.ts';
 import { commentSettingsEndpoints } from './data/comment-settings.ts';
 import { comments } from './data/comments.ts';
+import { datasets } from './data/datasets.ts';
 import { documents } from './data/documents.ts';
 import { inboxEndpoints } from './data/inbox.ts';
 import { jsonKeys } from './data/json-keys.ts';
@@ -27,7 +36,15 @@ import { realtime } from './data/realtime.ts';
 import { tableQueries } from './data/table-queries.ts';
 import { tables } from './data/tables.ts';
 import { viewers } from './data/viewer.ts';
+import { asking } from './library/ask.ts';
+import { catalog } from './library/catalog.ts';
 import { connections } from './library/connections.ts';
+import { fileImports } from './library/file-imports.ts';
+import { files } from './library/files.ts';
+import { assets } from './library/personal-assets.ts';
+import { searching } from './library/search.ts';
+import { skillEndpoints } from './library/skills.ts';
+import { workspaceAssets } from './library/workspace-assets.ts';
 import { accounts } from './people/accounts.ts';
 import { deviceLogin } from './people/device-login.ts';
 import { linkedAccounts } from './people/linked-accounts.ts';
@@ -89,6 +106,7 @@ export const endpoints = {
   ...tables,
   ...tableQueries,
   ...blobs,
+  ...datasets,
   ...batches,
   ...changes,
   ...comments,
@@ -112,9 +130,25 @@ export const endpoints = {
   ...notes,
   ...explaining,
   ...connections,
+  ...assets,
+  ...workspaceAssets,
+  ...files,
+  ...fileImports,
+  ...skillEndpoints,
+  ...asking,
+  ...searching,
+  ...catalog,
   ...provisioning,
+  ...emails,
+  ...templateEndpoints,
   ...proxying,
   ...schedules,
+  ...notificationEndpoints,
+  ...webhooks,
+  ...jobs,
+  ...metrics,
+  ...alerts,
+  ...watches,
 } as const;
 
 export type Endpoints = typeof endpoints;

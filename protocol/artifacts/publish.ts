@@ -89,6 +89,7 @@ export const publishing = {
     },
     errors: [
       ...['ARTIFACT_NOT_FOUND', 'FORBIDDEN', 'SLUG_TAKEN', 'INVALID_SLUG', 'VERSION_CONFLICT', 'FILE_TOO_LARGE', 'FOLDER_NOT_FOUND'],
+      ...['SKILL_REQUIRES_APPROVAL'],
       ...['UPLOAD_NOT_FOUND', 'ACCOUNT_STORAGE_FULL', 'WORKSPACE_LIMIT_EXCEEDED'],
     ] as const,
   }),

@@ -113,7 +113,7 @@ export const versions = {
     conditional: true,
     resource: 'versions.get',
     replies: { ok: { status: 200, body: deletedVersion } },
-    errors: ['VERSION_NOT_FOUND', 'VERSION_IN_USE', 'VERSION_CONFLICT'],
+    errors: ['VERSION_NOT_FOUND', 'VERSION_IN_USE', 'VERSION_CONFLICT', 'SKILL_REQUIRES_APPROVAL'],
   }),
   'versions.diff': endpoint({
     method: 'GET',
@@ -161,7 +161,7 @@ export const versions = {
         }),
     },
     replies: { ok: { status: 200, body: artifact } },
-    errors: ['VERSION_NOT_FOUND', 'REVIEW_REQUIRED'],
+    errors: ['VERSION_NOT_FOUND', 'REVIEW_REQUIRED', 'SKILL_REQUIRES_APPROVAL'],
   }),
   'versions.pin': endpoint({
     method: 'POST',
@@ -173,6 +173,6 @@ export const versions = {
     params,
     body: { kind: 'json', bytesMax: LIMITS.bodyBytesMax, schema: z.strictObject({ version_id: idSchema('version').nullable() }) },
     replies: { ok: { status: 200, body: artifact } },
-    errors: ['VERSION_NOT_FOUND', 'REVIEW_REQUIRED'],
+    errors: ['VERSION_NOT_FOUND', 'REVIEW_REQUIRED', 'SKILL_REQUIRES_APPROVAL'],
   }),
 } as const;

@@ -24,6 +24,11 @@ export const ERRORS = {
     message: 'The slug is not valid.',
     hint: 'Use 2 to 63 lowercase letters, digits and hyphens; start and end with a letter or digit.',
   },
+  INVALID_SCHEDULE: {
+    status: 400,
+    message: 'The schedule is not valid.',
+    hint: 'Use five fields: minute, hour, day, month, weekday; POST /v1/jobs/preview tells what they mean.',
+  },
   KEY_INVALID: { status: 400, message: 'The key is not valid.', hint: 'Use 1 to 256 letters, digits, dots, underscores and hyphens.' },
   INVALID_TABLE_NAME: {
     status: 400,
@@ -33,6 +38,11 @@ export const ERRORS = {
   INVALID_DOCUMENT_NAME: {
     status: 400,
     message: 'The document name is not valid.',
+    hint: 'Use a letter, then at most 63 letters, digits, underscores and hyphens.',
+  },
+  INVALID_DATASET_NAME: {
+    status: 400,
+    message: 'The dataset name is not valid.',
     hint: 'Use a letter, then at most 63 letters, digits, underscores and hyphens.',
   },
   INVALID_UPDATE: {
@@ -49,12 +59,12 @@ export const ERRORS = {
   UPLOAD_TOKEN_INVALID: {
     status: 400,
     message: 'The upload token is unknown or already used.',
-    hint: 'Get a new one with POST …/blobs/upload; each works once.',
+    hint: 'Get a new one with POST …/upload; each works once.',
   },
   UPLOAD_TOKEN_EXPIRED: {
     status: 400,
     message: 'The upload token has expired.',
-    hint: 'Get a new one with POST …/blobs/upload; it is valid for 15 minutes.',
+    hint: 'Get a new one with POST …/upload; it is valid for 15 minutes.',
   },
   TOO_MANY_ROWS: {
     status: 400,
@@ -93,6 +103,11 @@ export const ERRORS = {
     status: 400,
     message: 'invalid_grant',
     hint: 'The device code is wrong, or its token was delivered already. Begin again with POST …/device/start.',
+  },
+  PROOF_INVALID: {
+    status: 400,
+    message: 'The proof of work is missing, wrong, expired or used already.',
+    hint: 'Get a challenge with POST …/email/challenge and solve it; easel.notifyOwner does both.',
   },
   CODE_INVALID: {
     status: 400,
@@ -167,6 +182,11 @@ export const ERRORS = {
     message: 'Only an administrator of the installation may do this.',
     hint: 'Use the token of an administrator.',
   },
+  EMAIL_NOT_PROVED: {
+    status: 403,
+    message: 'Only somebody who has proved an e-mail address may send mail.',
+    hint: 'Add your address with POST /v1/auth/link-email/start, and confirm it with the code that it gets.',
+  },
   ADDRESS_NOT_ALLOWED: {
     status: 403,
     message: 'The access policy of the workspace does not admit this address.',
@@ -218,6 +238,11 @@ export const ERRORS = {
     message: 'No person with access has this id.',
     hint: 'GET …/comments/_people lists the people with access.',
   },
+  DATASET_NOT_FOUND: {
+    status: 404,
+    message: 'There is no such dataset.',
+    hint: 'List the datasets with GET …/datasets, or make one with PUT …/datasets/{dataset}.',
+  },
   DOCUMENT_NOT_FOUND: { status: 404, message: 'There is no such document.', hint: 'The first update creates it.' },
   TOKEN_NOT_FOUND: { status: 404, message: 'You have no such token.', hint: 'GET /v1/me/tokens lists your tokens.' },
   SESSION_NOT_FOUND: { status: 404, message: 'You have no such session.', hint: 'GET /v1/auth/sessions lists your sessions.' },
@@ -227,6 +252,18 @@ export const ERRORS = {
     message: 'There is no such identity provider.',
     hint: 'GET /v1/auth/providers lists those of this installation.',
   },
+  IMPORT_PROVIDER_NOT_FOUND: {
+    status: 404,
+    message: 'This installation does not connect to this drive.',
+    hint: 'GET …/file-imports lists the providers that it has.',
+  },
+  IMPORT_SOURCE_NOT_FOUND: { status: 404, message: 'There is no such source of files.', hint: 'GET …/file-imports lists the sources.' },
+  IMPORT_RUN_NOT_FOUND: { status: 404, message: 'There is no such import run.', hint: 'GET …/file-imports/runs?sourceId= lists the runs.' },
+  IMPORT_REF_NOT_FOUND: {
+    status: 404,
+    message: 'The drive has no such entry, or you do not see it there.',
+    hint: 'Browse again from the root; a ref counts for who browsed.',
+  },
   USER_NOT_FOUND: {
     status: 404,
     message: 'There is no such person here.',
@@ -234,6 +271,8 @@ export const ERRORS = {
   },
   UPLOAD_NOT_FOUND: { status: 404, message: 'There is no such upload.', hint: 'Publish again with files_digest to start a new one.' },
   PREVIEW_LINK_NOT_FOUND: { status: 404, message: 'There is no such preview link.', hint: 'Create a new one.' },
+  JOB_NOT_FOUND: { status: 404, message: 'There is no such job.', hint: 'GET /v1/jobs?artifact_id= lists the jobs of an artifact.' },
+  RUN_NOT_FOUND: { status: 404, message: 'The job has no such run.', hint: 'GET /v1/jobs/{jobId}/logs lists its runs.' },
   SHAREE_NOT_FOUND: {
     status: 404,
     message: 'The workspace has no such client organisation.',
@@ -249,11 +288,25 @@ export const ERRORS = {
     message: 'The workspace has no such grant.',
     hint: 'GET /v1/workspaces/{workspaceId}/grants lists its grants.',
   },
+  MAIL_NOT_FOUND: { status: 404, message: 'There is no such mail.', hint: 'GET /v1/email?artifact_id= lists the mails of an artifact.' },
+  TEMPLATE_NOT_FOUND: { status: 404, message: 'There is no such template.', hint: 'GET /v1/templates lists your templates.' },
+  SKILL_NOT_FOUND: {
+    status: 404,
+    message: 'There is no such skill, or you do not see it.',
+    hint: 'GET /v1/workspaces/{id}/skills lists those of a workspace.',
+  },
+  SKILL_CHANGE_NOT_FOUND: {
+    status: 404,
+    message: 'There is no such proposed change.',
+    hint: 'GET /v1/skills/{id}/changes lists them.',
+  },
   FILE_NOT_FOUND: {
     status: 404,
-    message: 'The workspace has no such file.',
-    hint: 'Share the artifact or the folder that it is in.',
+    message: 'There is no such file, or you have no access to it.',
+    hint: 'GET /v1/assets lists your files, GET /v1/workspaces/{workspaceId}/assets those of a workspace.',
   },
+  COLLECTION_NOT_FOUND: { status: 404, message: 'There is no such collection.', hint: 'GET …/assets/collections lists them.' },
+  SHARE_LINK_NOT_FOUND: { status: 404, message: 'The file has no such share link.', hint: 'GET …/assets/{fileId}/links lists its links.' },
   NOTE_NOT_FOUND: {
     status: 404,
     message: 'The client organisation has no such note.',
@@ -263,6 +316,21 @@ export const ERRORS = {
     status: 404,
     message: 'The workspace has no such connection.',
     hint: 'GET /v1/workspaces/{workspaceId}/connections lists its connections.',
+  },
+  CATALOG_ENTRY_NOT_FOUND: {
+    status: 404,
+    message: 'The catalog has no such entry.',
+    hint: 'GET /v1/workspaces/{workspaceId}/catalog lists its entries.',
+  },
+  WEBHOOK_NOT_FOUND: {
+    status: 404,
+    message: 'There is no such webhook, or it is not for you to manage.',
+    hint: 'GET /v1/webhooks lists those of an artifact or a workspace.',
+  },
+  DELIVERY_NOT_FOUND: {
+    status: 404,
+    message: 'The webhook has no such delivery, or it is older than 30 days.',
+    hint: 'GET /v1/webhooks/{webhookId}/deliveries lists those that are kept.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -281,10 +349,82 @@ export const ERRORS = {
     message: 'The workspace has a connection with this name; capital letters make no difference.',
     hint: 'Choose another name, or change that connection.',
   },
+  ALERT_NOT_FOUND: {
+    status: 404,
+    message: 'There is no such alert rule.',
+    hint: 'Check the id; GET /v1/metric-alerts lists the rules of an artifact.',
+  },
+  WATCH_NOT_FOUND: {
+    status: 404,
+    message: 'There is no such watch.',
+    hint: 'Check the id; GET /v1/metric-watch lists your watches of an artifact.',
+  },
+  METRIC_NOT_FOUND: {
+    status: 404,
+    message: 'The artifact has no such metric.',
+    hint: 'Define it with PUT /v1/metric-alerts/definitions.',
+  },
+  METRIC_IN_USE: {
+    status: 409,
+    message: 'Alert rules use this metric.',
+    hint: 'Delete these rules first.',
+  },
+  ALERT_LIMIT_EXCEEDED: {
+    status: 409,
+    message: 'There are already as many as there may be.',
+    hint: 'Delete some that are not needed any more.',
+  },
+  JOB_LIMIT_EXCEEDED: {
+    status: 409,
+    message: 'There are as many jobs as there may be.',
+    hint: 'Delete jobs; an artifact may have 50 and a person 500.',
+  },
+  RUN_IN_PROGRESS: { status: 409, message: 'A run is waiting or under way.', hint: 'Wait until it has ended, or cancel it.' },
+  RUN_FINISHED: { status: 409, message: 'The run has ended already.', hint: 'Start another one with POST /v1/jobs/{jobId}/run.' },
+  IMPORT_NOT_CONNECTED: {
+    status: 409,
+    message: 'The drive is not connected, or its owner has withdrawn the access.',
+    hint: 'Connect it with POST …/file-imports/connect/{provider}.',
+  },
+  IMPORT_SOURCE_LIMIT_EXCEEDED: {
+    status: 409,
+    message: 'The workspace has as many sources of files as it may have.',
+    hint: 'Delete sources; a workspace may have 50.',
+  },
+  CONNECT_FAILED: {
+    status: 400,
+    message: 'The drive was not connected.',
+    hint: 'Connect it again, in the browser in which you are signed in.',
+  },
   CONNECTION_LIMIT_EXCEEDED: {
     status: 409,
     message: 'The workspace already has the maximum number of connections.',
     hint: 'Delete connections; a workspace may have 100.',
+  },
+  CATALOG_NOT_ENABLED: {
+    status: 409,
+    message: 'The workspace has no catalog yet.',
+    hint: 'An owner or admin makes it with POST /v1/workspaces/{workspaceId}/catalog/enable.',
+  },
+  CATALOG_LIMIT_EXCEEDED: {
+    status: 409,
+    message: 'The catalog already has the maximum number of written entries.',
+    hint: 'Delete entries; a workspace may have 5000.',
+  },
+  WEBHOOK_LIMIT_EXCEEDED: {
+    status: 409,
+    message: 'The artifact or the workspace already has the maximum number of webhooks.',
+    hint: 'Delete some; an artifact may have 10 and a workspace 20.',
+  },
+  ASSET_LIMIT_EXCEEDED: {
+    status: 409,
+    message: 'There are already as many as there may be.',
+    hint: 'Delete some that are not needed any more; a library may have 10 000 files and 500 collections, a file 50 open links.',
+  },
+  WEBHOOK_DISABLED: {
+    status: 409,
+    message: 'The webhook is turned off.',
+    hint: 'Turn it on with PATCH /v1/webhooks/{webhookId} and {"enabled": true}.',
   },
   // contract.md §0 has one code for every slug that is taken.
   WORKSPACE_SLUG_TAKEN: {
@@ -307,6 +447,16 @@ export const ERRORS = {
     status: 409,
     message: 'The artifact has as many collaborators as it may have.',
     hint: 'Remove collaborators first, or put it into a workspace.',
+  },
+  TEMPLATE_LIMIT_EXCEEDED: {
+    status: 409,
+    message: 'There are as many templates as there may be.',
+    hint: 'Delete templates; an account and an artifact may have 200 each.',
+  },
+  OWNER_UNREACHABLE: {
+    status: 409,
+    message: 'The owner of this page cannot be reached by e-mail.',
+    hint: 'The owner needs a proved e-mail address, and must not have unsubscribed from the mails of this page.',
   },
   ALREADY_MEMBER: { status: 409, message: 'They are a member of this workspace already.', hint: 'PATCH the member to change the role.' },
   WORKSPACE_LIMIT_EXCEEDED: {
@@ -356,6 +506,21 @@ export const ERRORS = {
     status: 409,
     message: 'This version cannot be deleted: it is live, pinned, or the only one.',
     hint: 'Make another version live with rollback, or delete the artifact.',
+  },
+  SKILL_REQUIRES_APPROVAL: {
+    status: 409,
+    message: 'The source of a skill is changed by its approvers only.',
+    hint: 'Propose the change with POST /v1/skills/{id}/changes.',
+  },
+  SKILL_CHANGE_CLOSED: {
+    status: 409,
+    message: 'This change was merged, rejected or withdrawn already.',
+    hint: 'Propose it again where it is still wanted.',
+  },
+  SKILL_LIMIT_EXCEEDED: {
+    status: 409,
+    message: 'There are as many as there may be.',
+    hint: 'A skill may have 100 open changes, 20 of one person; an artifact or a workspace may have 50 skills attached.',
   },
   VERSION_CONFLICT: {
     status: 409,
@@ -417,6 +582,11 @@ export const ERRORS = {
     message: 'The artifact already has the maximum number of blobs.',
     hint: 'Delete blobs; an artifact may have 1000.',
   },
+  DATASET_LIMIT_EXCEEDED: {
+    status: 413,
+    message: 'The artifact already has the maximum number of datasets.',
+    hint: 'Delete datasets; an artifact may have 100.',
+  },
   DOCUMENT_LIMIT_EXCEEDED: {
     status: 413,
     message: 'The artifact already has the maximum number of documents.',
@@ -460,6 +630,7 @@ export const ERRORS = {
     hint: 'Try again; if it keeps failing, open a support ticket with the request id.',
   },
   PROXY_ERROR: { status: 502, message: 'The host gave no usable answer.', hint: 'Try again later, or ask who runs the host.' },
+  DRIVE_UNAVAILABLE: { status: 502, message: 'The drive does not answer as it should.', hint: 'Try again later.' },
   PROVIDER_UNAVAILABLE: { status: 502, message: 'The identity provider does not answer.', hint: 'Try again, or sign in another way.' },
   SECRETS_NOT_CONFIGURED: {
     status: 501,
@@ -512,6 +683,8 @@ export interface FailureDetails {
   };
   /** The current ETag, on VERSION_CONFLICT. */
   readonly etag?: string;
+  /** A text with both sides marked, where a merge found lines that both changed. */
+  readonly conflict?: string;
 }
 
 /** An expected failure: a value from the catalogue. A bug is any other error. */

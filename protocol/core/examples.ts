@@ -22,4 +22,5 @@ export const coreExamples = {
   'sdk.types': {},
   'sdk.documents': {},
   'sdk.yjs': {},
+  'sdk.jobTypes': {},
 } as const;

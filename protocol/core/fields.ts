@@ -22,6 +22,10 @@ export const pageReply = {
 /** The same fields in camelCase, under `/v1/data`. */
 export const dataPageReply = { hasMore: pageReply.has_more, nextCursor: pageReply.next_cursor, total: pageReply.total };
 
+/** For the OpenAPI document, in which all lists share these fields. */
+export const page = z.object(pageReply);
+export const dataPage = z.object(dataPageReply);
+
 export const success = z.object({ success: z.literal(true) });
 
 /** Text that Postgres can store: anything without NUL. */
@@ -51,6 +55,7 @@ export const errorBody = z.object({
   suggestion: z.string().optional(),
   param: z.string().optional(),
   issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  conflict: z.string().optional().meta({ description: 'the text with both sides of a conflict marked' }),
   docs: z.string().optional(),
   redirect_url: z.string().optional(),
   support: z.object({ how: z.string(), include: z.array(z.string()) }).optional(),

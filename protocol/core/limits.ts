@@ -116,6 +116,21 @@ export const LIMITS = {
   // Unused upload tokens of one artifact, as many as it may have blobs: RATE_LIMITED
   blobUploadsOpenMax: 1000,
   blobFilenameCharsMax: 255,
+  // contract.md §15: DATASET_LIMIT_EXCEEDED; the bytes of a version as they are sent and as they are stored, FILE_TOO_LARGE
+  datasetsMax: 100,
+  datasetBytesMax: 100 * MB,
+  datasetVersionsKept: 10,
+  datasetColumnsMax: 500,
+  datasetColumnCharsMax: 200,
+  // Uploads that one node parses at once, of one artifact and of one caller or network; further ones wait, and beyond that UNAVAILABLE
+  datasetWritesMax: 4,
+  artifactDatasetWritesMax: 1,
+  callerDatasetWritesMax: 2,
+  datasetWritesWaitingMax: 64,
+  artifactDatasetWritesWaitingMax: 8,
+  callerDatasetWritesWaitingMax: 16,
+  // Bytes that one page of rows looks through: a page whose filter finds little ends there, with a cursor
+  datasetScanBytesMax: 16 * MB,
   // A multipart body without its one file: PAYLOAD_TOO_LARGE
   multipartOverheadBytesMax: 64 * KB,
   // contract.md §7: CONTENT_TOO_LONG; spec.md: reply depth from 1 to 10, MAX_DEPTH beyond the artifact's own setting
@@ -131,6 +146,109 @@ export const LIMITS = {
   egressBytesMax: 128 * MB,
   egressBytesPerShareMax: 32 * MB,
   scheduleCharsMax: 200,
+  // contract.md §15: the bell. Longer texts are cut, and of one account the oldest notices give way
+  noticesKeptDays: 90,
+  noticesPerAccountMax: 1000,
+  noticeTitleCharsMax: 200,
+  noticeBodyCharsMax: 2000,
+  noticeKindCharsMax: 60,
+  noticesReadAtOnceMax: 100,
+  noticesPerMinute: 240,
+  // Streams of the bell that one node holds open, and of one person: UNAVAILABLE
+  bellStreamsMax: 5000,
+  bellStreamsPerPersonMax: 20,
+  // spec.md, "Limits": mails sent on behalf of pages, in any 24 hours, of a person and of an artifact: RATE_LIMITED
+  mailsPerDay: 50,
+  mailsOfArtifactPerDay: 10,
+  // Messages to owners that visitors without an account send from one network in any 24 hours: RATE_LIMITED
+  notifyOwnerPerNetworkPerDay: 10,
+  // contract.md §6: INVALID_REQUEST
+  mailRecipientsMax: 10,
+  mailSubjectCharsMax: 500,
+  mailTextCharsMax: 100_000,
+  mailHtmlCharsMax: 200_000,
+  mailBodyBytesMax: MB,
+  // A form with a rendered mail, in which a character may take nine bytes
+  mailPreviewBytesMax: 5 * MB,
+  // A message of a visitor to the owner of a page
+  notifyOwnerCharsMax: 10_000,
+  // A mail server said that there is no such address: nothing is sent to it on behalf of pages for so long
+  mailBounceDays: 90,
+  // The work that a visitor without an account does for a message: leading zero bits of a SHA-256, and how long a challenge is valid
+  mailProofBits: 17,
+  mailProofTtlMs: 10 * 60 * 1000,
+  // Templates of one account, of one artifact: TEMPLATE_LIMIT_EXCEEDED. What they may hold: INVALID_REQUEST
+  templatesMax: 200,
+  templateVariablesMax: 50,
+  templateTagCharsMax: 200,
+  templateSectionDepthMax: 8,
+  templateDataBytesMax: 256 * KB,
+  // Steps and characters of one rendering, so that lists in lists cannot multiply without end: INVALID_REQUEST
+  templateStepsMax: 50_000,
+  templateOutputCharsMax: 500_000,
+  templateWarningsMax: 50,
+  // Jobs of an artifact, and of a person: JOB_LIMIT_EXCEEDED
+  jobsPerArtifactMax: 50,
+  jobsPerPersonMax: 500,
+  jobBodyBytesMax: 512 * KB,
+  jobDescriptionCharsMax: 2000,
+  jobAttemptsMax: 10,
+  jobRetryDelaySMax: 3600,
+  // Failed runs in a row after which a job is paused, and jobs that set each other off
+  jobFailuresMax: 10,
+  jobChainMax: 5,
+  jobWritesPerHour: 300,
+  jobStartsPerHour: 300,
+  jobMailSubjectCharsMax: 500,
+  jobMailTextCharsMax: 100_000,
+  // Runs that one node works on at once, those in one person's name, and those of one artifact on all nodes
+  runsMax: 32,
+  runsPerPersonMax: 8,
+  runsPerArtifactMax: 2,
+  // How often a run is taken by processes that die with it
+  runClaimsMax: 5,
+  // Rehearsals of one node at once, each of another person
+  rehearsalsMax: 4,
+  runOutputBytesMax: 64 * KB,
+  runAnswerBytesMax: 1 * MB,
+  // Runs are kept for so long, and as many of a job
+  runsKeptMs: 90 * 24 * 3600 * 1000,
+  runsKeptPerJobMax: 2000,
+  // contract.md §8: scripts of jobs
+  scriptCharsMax: 256 * 1024,
+  materializeRowsMax: 100_000,
+  // Metrics, alert rules and watches of one artifact, and rules and watches of one person: ALERT_LIMIT_EXCEEDED
+  metricsPerArtifactMax: 50,
+  metricIdCharsMax: 64,
+  alertRulesPerArtifactMax: 50,
+  alertRulesPerPersonMax: 500,
+  watchesPerArtifactMax: 200,
+  watchesPerPersonMax: 500,
+  // Parts of a rule: INVALID_REQUEST
+  alertMessageCharsMax: 2000,
+  alertCooldownSDefault: 3600,
+  alertCooldownSMax: 30 * 24 * 3600,
+  alertRecipientsMax: 10,
+  alertUrlCharsMax: 2048,
+  alertSecretCharsMax: 200,
+  watchThresholdPctMax: 100_000,
+  // What is kept of a rule and of a metric; the oldest give way
+  alertEventsKeptDays: 90,
+  alertEventsPerRuleMax: 10_000,
+  metricSamplesPerMetricMax: 10_000,
+  // Looks at metrics of one node at once, and of one artifact
+  metricLooksMax: 8,
+  metricLooksPerArtifactMax: 2,
+  // Deliveries of alerts of one node at once, and of one artifact; the time of one, and how often one is tried
+  alertDeliveriesMax: 16,
+  alertDeliveriesPerArtifactMax: 4,
+  alertDeliveryMs: 10_000,
+  alertDeliveryAttemptsMax: 6,
+  // Failures in a row that switch a rule or a watch off
+  alertFailuresMax: 10,
+  // Calls of one person about alerts and watches in a minute, and evaluations that one person asks for in an hour: RATE_LIMITED
+  alertsPerMinute: 240,
+  alertRunsPerHour: 120,
   // contract.md §6: the proxy of a page. Beyond the size or the time PROXY_ERROR, beyond the calls RATE_LIMITED (spec.md, "Limits")
   proxyPerMinute: 100,
   proxyBytesMax: 10 * MB,
@@ -142,6 +260,54 @@ export const LIMITS = {
   proxyKeptBytesMax: 64 * MB,
   proxyKeptBytesPerArtifactMax: 8 * MB,
   proxyKeptAnswerBytesMax: 2 * MB,
+  // POST …/connections/test, of one person: RATE_LIMITED
+  connectionTestsPerMinute: 30,
+  connectionTestMs: 10_000,
+  connectionTestBytesMax: 256 * KB,
+  // What a run reads through a connection: the run fails. Rows are materializeRowsMax, bytes of a query datasetBytesMax. A batch of rows of a
+  // query, and JSON that is parsed as a whole, are bounded by what they hold in memory
+  connectionQueryCharsMax: 20_000,
+  connectionQueryMs: 30_000,
+  connectionReadMs: 50_000,
+  connectionBatchRows: 200,
+  connectionBatchBytesMax: 16 * MB,
+  connectionFetchMs: 30_000,
+  connectionFetchBytesMax: 16 * MB,
+  connectionJsonBytesMax: 4 * MB,
+  // Entries that the members of a workspace write, and those that they add to: CATALOG_LIMIT_EXCEEDED
+  catalogEntriesMax: 5000,
+  catalogTagsMax: 20,
+  catalogTagCharsMax: 40,
+  catalogDescriptionCharsMax: 20_000,
+  catalogBodyBytesMax: 256 * KB,
+  catalogFieldsMax: 500,
+  // Values of one facet, the most frequent first
+  catalogFacetValuesMax: 50,
+  // Nodes of one lineage, and edges of a workspace that are looked at for it
+  catalogLineageNodesMax: 200,
+  catalogLineageEdgesMax: 5000,
+  // Reads of the catalog, each of which looks through the workspace: RATE_LIMITED
+  catalogReadsPerMinute: 120,
+  // Webhooks of one artifact and of one workspace: WEBHOOK_LIMIT_EXCEEDED. Changes, tests and redeliveries of one person: RATE_LIMITED
+  webhooksPerArtifactMax: 10,
+  webhooksPerWorkspaceMax: 20,
+  webhookCallsPerMinute: 60,
+  webhookDescriptionCharsMax: 200,
+  // What is sent: longer data is named only, further changes go into the next delivery
+  webhookBodyBytesMax: 64 * KB,
+  webhookChangesMax: 100,
+  // Further events wait where they are stored until some of these are delivered; beyond this number those of a workspace are dropped, oldest first
+  webhookPendingMax: 100,
+  webhookEventsWaitingMax: 10_000,
+  // Of an answer, kept with its delivery
+  webhookAnswerBytesMax: 4 * KB,
+  webhookAnswerHeaderBytesMax: 4 * KB,
+  webhookMs: 10_000,
+  webhookDeliveriesKept: 200,
+  webhookRetentionDays: 30,
+  // Tries under way on one node, and of webhooks that one account stands for; of one webhook there is one
+  webhookSlotsMax: 16,
+  webhookSlotsPerUserMax: 4,
   // Comments of an artifact, and their stored bytes together: COMMENT_LIMIT_EXCEEDED
   commentsMax: 5000,
   commentsBytesMax: 16 * MB,
@@ -463,4 +629,113 @@ export const LIMITS = {
   connectionBodyBytesMax: 64 * KB,
   connectionUrlCharsMax: 2048,
   credentialCharsMax: 16 * KB,
+  // An asset library: files with all their versions, collections, deliverables in a collection, links of a file that are open: ASSET_LIMIT_EXCEEDED
+  assetFilesMax: 10_000,
+  assetCollectionsMax: 500,
+  assetCollectionItemsMax: 1000,
+  assetLinksMax: 50,
+  // with those that have ended and are still listed
+  assetLinksListedMax: 1000,
+  // A further version removes the oldest one
+  assetVersionsKept: 20,
+  // Links that have ended or were revoked are listed for so long
+  assetLinksKeptMs: 90 * 24 * 3600 * 1000,
+  assetLinkPasswordCharsMax: 200,
+  // Calls of asset libraries by one person, reads of files and openings of share links by one address: RATE_LIMITED
+  assetsPerMinute: 600,
+  fileReadsPerMinute: 1000,
+  shareLinksPerMinute: 120,
+  // Pictures of files: pixels of the image that is read, and what the process that reads it may take
+  assetPicturePixelsMax: 64_000_000,
+  assetPictureHeapMbMax: 256,
+  assetPictureMemoryBytesMax: 768 * MB,
+  assetPictureMsMax: 15_000,
+  // Sources of files of a workspace: IMPORT_SOURCE_LIMIT_EXCEEDED
+  importSourcesPerWorkspaceMax: 50,
+  // spec.md, "File import run": what a run tells of files; what a list of runs shows of it
+  importErrorsMax: 200,
+  importErrorsListedMax: 20,
+  // Files, and folders, that a run looks at: it then ends with WALK_LIMIT
+  importFilesMax: 10_000,
+  importWalkFoldersMax: 10_000,
+  // Entries of one answer of browse; further ones are found by their site or folder
+  importBrowseEntriesMax: 1000,
+  importRefCharsMax: 2048,
+  // An unfinished connect: CONNECT_FAILED
+  importConnectTtlMs: 15 * 60 * 1000,
+  // Runs that a process works on, files of a run that it fetches at once
+  importRunsMax: 4,
+  importFilesAtOnce: 3,
+  // A run that takes longer, or with which so many processes have ended: STALLED
+  importRunMs: 6 * 60 * 60 * 1000,
+  importRunClaimsMax: 3,
+  // What a provider may ask a run to wait for one call, and how often it is asked again: RATE_LIMITED
+  importWaitMsMax: 2 * 60 * 1000,
+  importCallTries: 5,
+  // A conversion: its memory, its time, what a document unpacks to, cells of a workbook
+  importConvertMs: 30_000,
+  importConvertHeapMb: 256,
+  importUnpackedBytesMax: 64 * MB,
+  importCellsMax: 500_000,
+  importSheetsMax: 10,
+  // What is made of a file: HTML that leaves room for the rest of its page, and the rows of all sheets. Beyond that it stays as it is
+  importHtmlBytesMax: 25 * MB - 64 * KB,
+  importRowsBytesMax: 32 * MB,
+  // Runs are kept for so long, and so many of a source
+  importRunsKeptMs: 90 * 24 * 3600 * 1000,
+  importRunsKeptPerSourceMax: 100,
+  // Of one person in an hour: RATE_LIMITED
+  importConnectsPerHour: 60,
+  importBrowsesPerHour: 1200,
+  importSyncsPerHour: 120,
+  // Questions: INVALID_REQUEST, PAYLOAD_TOO_LARGE
+  askQuestionCharsMax: 1000,
+  askHistoryMax: 10,
+  askHistoryCharsMax: 4000,
+  askBodyBytesMax: 256 * KB,
+  // Questions of one person in an hour; to the agent of one page: of one visitor, and of all visitors together: RATE_LIMITED
+  asksPerHour: 120,
+  pageAsksPerHour: 30,
+  pageAsksOfArtifactPerHour: 300,
+  // Passages that an answer is made from, and those that stand in an extractive one
+  askPassagesMax: 8,
+  askShownMax: 3,
+  askQuoteCharsMax: 400,
+  // The model: how long it may take in all, and between two pieces; characters of its answer and of one line of its stream. Answers under way
+  // in one process, of one caller, of one page. What is beyond is answered extractively
+  askModelMs: 60_000,
+  askModelIdleMs: 15_000,
+  askAnswerCharsMax: 6000,
+  askModelLineCharsMax: 64 * KB,
+  askModelCallsMax: 64,
+  askModelCallsPerCallerMax: 4,
+  askModelCallsPerArtifactMax: 8,
+  // What the agent of a page looks at beside the page: tables with their first rows, datasets, documents
+  agentTablesMax: 20,
+  agentTableRowsMax: 5,
+  agentTableRowCharsMax: 400,
+  agentDocumentsMax: 5,
+  agentDocumentBytesMax: 256 * KB,
+  // The source of a skill: FILE_TOO_LARGE, INVALID_REQUEST
+  skillMarkdownBytesMax: 128 * KB,
+  skillLinesMax: 2000,
+  skillBodyBytesMax: 512 * KB,
+  skillChangeTitleCharsMax: 200,
+  skillChangeNoteCharsMax: 2000,
+  // Open changes of one skill, those of them by one person, skills attached to one artifact or workspace: SKILL_LIMIT_EXCEEDED
+  skillChangesOpenMax: 100,
+  skillChangesOpenByPersonMax: 20,
+  skillsAttachedMax: 50,
+  // Changes of one skill that are decided: beyond these the oldest are forgotten
+  skillChangesKeptMax: 300,
+  // Proposals that one person makes in an hour: RATE_LIMITED
+  skillChangesPerHour: 60,
+  // What is indexed of an artifact: characters, files, and bytes of each file; the rest is not found. What is looked for, hits of a group, and
+  // searches of one person a minute
+  searchedCharsMax: 256 * KB,
+  searchedFilesMax: 100,
+  searchedFileBytesMax: 4 * MB,
+  searchCharsMax: 200,
+  searchHitsMax: 25,
+  searchesPerMinute: 300,
 } as const;

@@ -5,7 +5,7 @@ import { missingAs } from './missing.ts';
 /** What the service needs from elsewhere. */
 export const DEPENDENCIES = ['database', 'objects', 'mail', 'redis'] as const;
 
-const dependency = z.discriminatedUnion('state', [
+export const dependency = z.discriminatedUnion('state', [
   z.object({ state: z.literal('up') }),
   z.object({ state: z.literal('down'), since: z.string(), reason: z.string() }),
 ]);

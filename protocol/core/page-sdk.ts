@@ -28,6 +28,14 @@ export const pageSdk = {
     summary: 'The types of the SDK of pages.',
     replies: { ok: { status: 200, media: 'text/plain' } },
   }),
+  'sdk.jobTypes': endpoint({
+    ...script,
+    method: 'GET',
+    path: '/easel-jobs.d.ts',
+    group: 'sdk',
+    summary: 'The types of the scripts of jobs.',
+    replies: { ok: { status: 200, media: 'text/plain' } },
+  }),
   'sdk.documents': endpoint({
     ...script,
     method: 'GET',

@@ -34,9 +34,35 @@ export const RATE_LIMITS = {
   shares: { name: 'shares', quota: LIMITS.sharesPerHour, windowS: HOUR_S, by: 'user', kept: 'shared', spentBy: 'edge' },
   explains: { name: 'explains', quota: LIMITS.explainsPerHour, windowS: HOUR_S, by: 'user', kept: 'memory', spentBy: 'edge' },
   inbox: { name: 'inbox', quota: LIMITS.inboxPerMinute, windowS: 60, by: 'user', kept: 'memory', spentBy: 'edge' },
+  search: { name: 'search', quota: LIMITS.searchesPerMinute, windowS: 60, by: 'user', kept: 'memory', spentBy: 'edge' },
+  notifications: { name: 'notifications', quota: LIMITS.noticesPerMinute, windowS: 60, by: 'user', kept: 'memory', spentBy: 'edge' },
+  connectionTests: {
+    name: 'connectionTests',
+    quota: LIMITS.connectionTestsPerMinute,
+    windowS: 60,
+    by: 'user',
+    kept: 'memory',
+    spentBy: 'edge',
+  },
+  catalogReads: { name: 'catalogReads', quota: LIMITS.catalogReadsPerMinute, windowS: 60, by: 'user', kept: 'memory', spentBy: 'edge' },
+  webhooks: { name: 'webhooks', quota: LIMITS.webhookCallsPerMinute, windowS: 60, by: 'user', kept: 'memory', spentBy: 'edge' },
+  alerts: { name: 'alerts', quota: LIMITS.alertsPerMinute, windowS: 60, by: 'user', kept: 'memory', spentBy: 'edge' },
+  alertRuns: { name: 'alertRuns', quota: LIMITS.alertRunsPerHour, windowS: HOUR_S, by: 'user', kept: 'shared', spentBy: 'edge' },
   inviteClaims: { name: 'inviteClaims', quota: LIMITS.inviteClaimsPerHour, windowS: HOUR_S, by: 'user', kept: 'shared', spentBy: 'edge' },
+  ask: userLimit('ask', LIMITS.asksPerHour, HOUR_S),
+  skillChanges: userLimit('skillChanges', LIMITS.skillChangesPerHour, HOUR_S),
+  assets: { name: 'assets', quota: LIMITS.assetsPerMinute, windowS: 60, by: 'user', kept: 'memory', spentBy: 'edge' },
+  fileReads: addressLimit('fileReads', LIMITS.fileReadsPerMinute, 60, 'memory'),
+  shareLinks: addressLimit('shareLinks', LIMITS.shareLinksPerMinute, 60, 'memory'),
   collaborators: userLimit('collaborators', LIMITS.collaboratorsPerHour, HOUR_S),
+  // Spent by the handler in the transaction that queues the mails; each recipient is one. Source: spec.md, "Limits".
+  email: { name: 'email', quota: LIMITS.mailsPerDay, windowS: 24 * HOUR_S, by: 'user', kept: 'shared', spentBy: 'handler' },
   shareMails: userLimit('shareMails', LIMITS.shareMailsPerDay, 24 * HOUR_S),
+  jobWrites: userLimit('jobWrites', LIMITS.jobWritesPerHour, HOUR_S),
+  jobStarts: userLimit('jobStarts', LIMITS.jobStartsPerHour, HOUR_S),
+  importConnects: userLimit('importConnects', LIMITS.importConnectsPerHour, HOUR_S),
+  importBrowses: userLimit('importBrowses', LIMITS.importBrowsesPerHour, HOUR_S),
+  importSyncs: userLimit('importSyncs', LIMITS.importSyncsPerHour, HOUR_S),
   transfers: userLimit('transfers', LIMITS.transfersPerHour, HOUR_S),
   accessRequests: userLimit('accessRequests', LIMITS.accessRequestsPerHour, HOUR_S),
   // Its endpoint spends `data` at the edge, and the handler spends this one.
@@ -91,6 +117,19 @@ export const ACCESS_REQUEST_LIMITS = {
   ofArtifact: handlerLimit('accessRequestsOfArtifact', LIMITS.accessRequestsOfArtifactPerHour, HOUR_S, 'artifact'),
 } as const satisfies Readonly<Record<string, HandlerLimit>>;
 
+/** Spent in the transaction that queues a mail on behalf of a page, in this order; each of its recipients is one. */
+export const PAGE_MAIL_LIMITS = {
+  ofNetwork: handlerLimit('mailsOfNetwork', LIMITS.notifyOwnerPerNetworkPerDay, 24 * HOUR_S, 'network'),
+  ofPerson: RATE_LIMITS.email,
+  ofArtifact: handlerLimit('mailsOfArtifact', LIMITS.mailsOfArtifactPerDay, 24 * HOUR_S, 'artifact'),
+} as const satisfies Readonly<Record<string, HandlerLimit>>;
+
+/** Spent by the agent of a page: of one asker, and of all that are visitors. */
+export const PAGE_ASK_LIMITS = {
+  ofAsker: handlerLimit('pageAsks', LIMITS.pageAsksPerHour, HOUR_S, 'asker and artifact'),
+  ofVisitors: handlerLimit('pageAsksOfVisitors', LIMITS.pageAsksOfArtifactPerHour, HOUR_S, 'artifact'),
+} as const satisfies Readonly<Record<string, HandlerLimit>>;
+
 /** Spent by the handlers of sign-in. */
 export const SIGN_IN_LIMITS = {
   // Spent before a password is checked, and given back where it is right. The subjects are the address, with the network or without.
@@ -105,6 +144,9 @@ export const SIGN_IN_LIMITS = {
 
 /** Spent by the content server before the password of a page is checked, and forgotten where it is right. */
 export const PAGE_PASSWORD_TRIES = handlerLimit('pagePasswordTries', LIMITS.pagePasswordTriesPerQuarter, QUARTER_S, 'artifact and network');
+
+/** Spent before the password of a share link is checked, and forgotten where it is right. */
+export const SHARE_PASSWORD_TRIES = handlerLimit('sharePasswordTries', LIMITS.pagePasswordTriesPerQuarter, QUARTER_S, 'link and network');
 
 function handlerLimit<const By extends string>(name: string, quota: number, windowS: number, by: By) {
   return { name, quota, windowS, by, kept: 'shared', spentBy: 'handler' } as const;

@@ -117,6 +117,27 @@ export const connectionUpdate = changesTo(connection, {
 }).refine((body) => Object.keys(body).length > 0, 'must change at least one field');
 export type ConnectionUpdate = z.output<typeof connectionUpdate>;
 
+/** What a connection that is not stored would be, or one that is. */
+export const connectionTest = z
+  .strictObject({
+    connection_id: absentOrNull(idSchema('connection')),
+    type: absentOrNull(connectionType),
+    authType: absentOrNull(connectionAuth),
+    config: absentOrNull(config),
+    credentials: absentOrNull(credentials),
+  })
+  .refine(
+    ({ connection_id, type, authType, config: given, credentials: secrets }) =>
+      connection_id === undefined ? type !== undefined && given !== undefined : !(type ?? authType ?? given ?? secrets),
+    'must have either connection_id, or type and config with what belongs to them',
+  );
+
+export const connectionTested = z.object({
+  ok: z.boolean(),
+  error: z.string().optional(),
+  detail: z.string().optional().meta({ description: 'what the host answered' }),
+});
+
 const one = params.extend({ connectionId: idSchema('connection') });
 
 export const connections = {
@@ -143,6 +164,19 @@ export const connections = {
     body: { kind: 'json', schema: newConnection, bytesMax: LIMITS.connectionBodyBytesMax },
     replies: { created: { status: 201, body: connection } },
     errors: ['CONNECTION_NAME_TAKEN', 'CONNECTION_LIMIT_EXCEEDED', 'SECRETS_NOT_CONFIGURED'],
+  }),
+  'connections.test': endpoint({
+    method: 'POST',
+    path: '/v1/workspaces/{workspaceId}/connections/test',
+    group: 'connections',
+    summary:
+      'Tries a connection, stored or not, and says what is wrong: http calls its URL, postgres signs in, s3 lists the bucket. Of a stored one last_used_at and last_error tell how it went.',
+    access: member,
+    limit: 'connectionTests',
+    params,
+    body: { kind: 'json', schema: connectionTest, bytesMax: LIMITS.connectionBodyBytesMax },
+    replies: { ok: { status: 200, body: connectionTested } },
+    errors: ['CONNECTION_NOT_FOUND', 'UNAVAILABLE'],
   }),
   'connections.get': endpoint({
     method: 'GET',

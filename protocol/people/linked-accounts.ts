@@ -4,7 +4,7 @@ import { endpoint } from '../core/endpoint.ts';
 import { dateTime, success } from '../core/fields.ts';
 import { idSchema } from '../core/ids.ts';
 import { LIMITS } from '../core/limits.ts';
-import { emailAddress, mailedCode } from './sign-in.ts';
+import { codeOfMail, codeWanted } from './sign-in.ts';
 
 export const linkedAccount = z.object({
   id: idSchema('user'),
@@ -45,7 +45,7 @@ export const linkedAccounts = {
     summary: 'Sends a code to an address that is to be linked to the account.',
     access: account,
     limit: 'none',
-    body: { kind: 'json', schema: z.strictObject({ email: emailAddress }), bytesMax: LIMITS.bodyBytesMax },
+    body: { kind: 'json', schema: codeWanted, bytesMax: LIMITS.bodyBytesMax },
     replies: { ok: { status: 200, body: z.object({ ok: z.literal(true) }) } },
     errors: ['TOO_MANY_ATTEMPTS'],
   }),
@@ -56,7 +56,7 @@ export const linkedAccounts = {
     summary: 'Links the address with the code of the mail, and with it the account that signs in with the address.',
     access: account,
     limit: 'none',
-    body: { kind: 'json', schema: z.strictObject({ email: emailAddress, code: mailedCode }), bytesMax: LIMITS.bodyBytesMax },
+    body: { kind: 'json', schema: codeOfMail, bytesMax: LIMITS.bodyBytesMax },
     replies: { ok: { status: 200, body: success.extend({ email: z.string() }) } },
     errors: ['CODE_INVALID', 'TOO_MANY_ATTEMPTS'],
   }),

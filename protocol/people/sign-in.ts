@@ -8,7 +8,9 @@ import { boundedText } from '../core/text.ts';
 import { profile } from './accounts.ts';
 
 export const emailAddress = z.email().max(LIMITS.emailCharsMax).toLowerCase();
-export const mailedCode = z.string().regex(/^\d{6}$/, 'must be the 6 digits of the mail');
+const mailedCode = z.string().regex(/^\d{6}$/, 'must be the 6 digits of the mail');
+export const codeWanted = z.strictObject({ email: emailAddress });
+export const codeOfMail = z.strictObject({ email: emailAddress, code: mailedCode });
 /** Of any length, because it is compared with the one that was chosen under the rules. */
 const password = boundedText(LIMITS.passwordCharsMax, 1);
 
@@ -53,7 +55,7 @@ export const signIn = {
     summary: 'Makes the account with the code of the mail and signs in.',
     access: browser,
     limit: 'none',
-    body: body(z.strictObject({ email: emailAddress, code: mailedCode })),
+    body: body(codeOfMail),
     replies: { ok: { status: 200, body: signedIn } },
     errors: ['FORBIDDEN', 'CODE_INVALID', 'TOO_MANY_ATTEMPTS'],
   }),
@@ -75,7 +77,7 @@ export const signIn = {
     summary: 'Sends a code with which a new password can be set.',
     access: browser,
     limit: 'none',
-    body: body(z.strictObject({ email: emailAddress })),
+    body: body(codeWanted),
     replies: { accepted: { status: 202, body: sent } },
     errors: ['FORBIDDEN', 'TOO_MANY_ATTEMPTS'],
   }),
@@ -108,7 +110,7 @@ export const signIn = {
     summary: 'Sends a code to sign in with. The answer is the same for an address that is not known.',
     access: browser,
     limit: 'none',
-    body: body(z.strictObject({ email: emailAddress })),
+    body: body(codeWanted),
     replies: { accepted: { status: 202, body: sent } },
     errors: ['FORBIDDEN', 'TOO_MANY_ATTEMPTS'],
   }),
@@ -119,7 +121,7 @@ export const signIn = {
     summary: 'Signs in with the code of the mail; makes the account where there is none.',
     access: browser,
     limit: 'none',
-    body: body(z.strictObject({ email: emailAddress, code: mailedCode })),
+    body: body(codeOfMail),
     replies: { ok: { status: 200, body: signedIn } },
     errors: ['FORBIDDEN', 'CODE_INVALID', 'TOO_MANY_ATTEMPTS'],
   }),

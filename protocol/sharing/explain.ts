@@ -72,7 +72,7 @@ export const plannedChange = z
   );
 export type PlannedChange = z.output<typeof plannedChange>;
 
-const concerned = z.object({
+export const concernedByChange = z.object({
   who: z.discriminatedUnion('type', [
     z.object({ type: z.literal('person'), email: z.string().nullable(), name: z.string().nullable() }),
     z.object({ type: z.literal('everybody') }),
@@ -82,8 +82,8 @@ const concerned = z.object({
 });
 
 export const accessSimulated = z.object({
-  opens: z.array(concerned),
-  closes: z.array(concerned),
+  opens: z.array(concernedByChange),
+  closes: z.array(concernedByChange),
   opens_total: z.number().int(),
   closes_total: z.number().int(),
   examined: z.number().int().meta({ description: 'the people who were looked at' }),

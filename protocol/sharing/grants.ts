@@ -55,7 +55,7 @@ export const sharedItem = z.object({
   resource_type: resourceType,
   resource_id: z.string(),
   name: z.string(),
-  url: z.string().nullable().meta({ description: 'of an artifact, its page' }),
+  url: z.string().nullable().meta({ description: 'of an artifact, its page; of a file, its bytes' }),
   capability,
   expires_at: dateTime.nullable(),
   shared_at: dateTime,
@@ -105,7 +105,8 @@ export const grants = {
     ...common,
     method: 'POST',
     path: GRANTS,
-    summary: 'Shares a folder or an artifact with a client organisation or a person outside. If-Match takes the revision of a simulation.',
+    summary:
+      'Shares a folder, an artifact or a file of the assets with a client organisation or a person outside. If-Match takes the revision of a simulation.',
     limit: 'shares',
     params,
     body: { kind: 'json', schema: newGrant, bytesMax: LIMITS.bodyBytesMax },

@@ -1,6 +1,6 @@
 /**
- * Error responses. The `default` response of an operation lists all its codes as literals, and operations with the same codes share it,
- * because separate responses for each status would be most of the document. Its description has the status of each code.
+ * Error responses. The `default` response of an operation lists all its codes as literals, because separate responses for each status would
+ * be most of the document. Operations with the same codes share it as a component; the description of the document has each code's status.
  */
 import { type ErrorCode, wireCodeOf } from '../errors.ts';
 import { namesOf } from './names.ts';
@@ -37,14 +37,14 @@ const IMPLIED: ReadonlySet<ErrorCode> = new Set([
 
 /** Names the sets of codes, and collects the responses that they are. */
 export class ErrorResponses {
-  /** By the codes as JSON. */
+  /** Names of the responses that several operations share, by the codes as JSON. */
   readonly #responses: ReadonlyMap<string, string>;
   readonly #kinds: ReadonlyMap<string, string>;
 
   constructor(operations: readonly Operation[]) {
     this.#responses = namesOf(
       operations.map(({ group, codes }) => ({ json: keyOf(codes), wanted: `${group}Errors` })),
-      1,
+      2,
     );
     this.#kinds = namesOf(
       operations.map(({ codes }) => ({ json: keyOf(impliedOf(codes)), wanted: kindOf(codes) })),
@@ -54,10 +54,11 @@ export class ErrorResponses {
 
   /** The error response of an operation that answers `codes`. */
   of(codes: readonly ErrorCode[]): Json {
-    return { default: { $ref: `#/components/responses/${nameOf(this.#responses, codes)}` } };
+    const name = this.#responses.get(keyOf(codes));
+    return { default: name === undefined ? this.#responseOf(codes) : { $ref: `#/components/responses/${name}` } };
   }
 
-  /** Every response, by its name. */
+  /** Every shared response, by its name. */
   responses(): Json {
     return Object.fromEntries([...this.#responses].map(([key, name]) => [name, this.#responseOf(JSON.parse(key) as ErrorCode[])]));
   }
@@ -68,11 +69,17 @@ export class ErrorResponses {
   }
 
   #responseOf(codes: readonly ErrorCode[]): Json {
-    const implied = { $ref: `#/components/schemas/${nameOf(this.#kinds, impliedOf(codes))}` };
-    const own = [...new Set(codes.filter((code) => !IMPLIED.has(code)).map(wireCodeOf))];
+    const implied = { $ref: `#/components/schemas/${this.#kindNameOf(codes)}` };
+    const own = [...new Set(codes.filter((code) => !IMPLIED.has(code)).map(wireCodeOf))].sort();
     const code = own.length === 0 ? implied : { anyOf: [implied, { enum: own }] };
     const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code } }] };
     return { description: 'An error.', content: { 'application/json': { schema } } };
+  }
+
+  #kindNameOf(codes: readonly ErrorCode[]): string {
+    const name = this.#kinds.get(keyOf(impliedOf(codes)));
+    if (name === undefined) throw new Error(`No operation was announced with the codes ${codes.join(', ')}.`);
+    return name;
   }
 }
 
@@ -89,10 +96,4 @@ function kindOf(codes: readonly ErrorCode[]): string {
 
 function keyOf(codes: readonly ErrorCode[]): string {
   return JSON.stringify([...codes].sort());
-}
-
-function nameOf(names: ReadonlyMap<string, string>, codes: readonly ErrorCode[]): string {
-  const name = names.get(keyOf(codes));
-  if (name === undefined) throw new Error(`No operation was announced with the codes ${codes.join(', ')}.`);
-  return name;
 }

@@ -7,13 +7,23 @@ import * as publish from '../../artifacts/publish.ts';
 import * as review from '../../artifacts/reviews.ts';
 import * as trash from '../../artifacts/trash.ts';
 import * as version from '../../artifacts/versions.ts';
+import * as alert from '../../automation/alerts.ts';
+import * as mailed from '../../automation/email.ts';
+import * as jobConfigs from '../../automation/job-configs.ts';
+import * as job from '../../automation/jobs.ts';
+import * as metric from '../../automation/metrics.ts';
+import * as notified from '../../automation/notifications.ts';
 import * as proxied from '../../automation/proxy.ts';
 import * as scheduled from '../../automation/schedules.ts';
+import * as templated from '../../automation/templates.ts';
+import * as watched from '../../automation/watches.ts';
+import * as hooked from '../../automation/webhooks.ts';
 import * as batch from '../../data/batch.ts';
 import * as blob from '../../data/blobs.ts';
 import * as change from '../../data/changes.ts';
 import * as commentSetting from '../../data/comment-settings.ts';
 import * as comment from '../../data/comments.ts';
+import * as dataset from '../../data/datasets.ts';
 import * as document from '../../data/documents.ts';
 import * as inboxed from '../../data/inbox.ts';
 import * as jsonKey from '../../data/json-keys.ts';
@@ -22,7 +32,13 @@ import * as channel from '../../data/realtime.ts';
 import * as tableQuery from '../../data/table-queries.ts';
 import * as table from '../../data/tables.ts';
 import * as viewer from '../../data/viewer.ts';
+import * as asked from '../../library/ask.ts';
+import * as asset from '../../library/assets.ts';
+import * as cataloged from '../../library/catalog.ts';
 import * as connection from '../../library/connections.ts';
+import * as fileImport from '../../library/file-imports.ts';
+import * as search from '../../library/search.ts';
+import * as skilled from '../../library/skills.ts';
 import * as account from '../../people/accounts.ts';
 import * as linkedAccount from '../../people/linked-accounts.ts';
 import * as passkey from '../../people/passkeys.ts';
@@ -30,6 +46,7 @@ import * as session from '../../people/sessions.ts';
 import * as signIn from '../../people/sign-in.ts';
 import * as token from '../../people/tokens.ts';
 import * as accessRequest from '../../sharing/access-requests.ts';
+import * as capability from '../../sharing/capability.ts';
 import * as collaborator from '../../sharing/collaborators.ts';
 import * as accessExplaining from '../../sharing/explain.ts';
 import * as grant from '../../sharing/grants.ts';
@@ -47,8 +64,9 @@ import * as personalFolder from '../../workspaces/personal-folders.ts';
 import * as provisioned from '../../workspaces/provisioning.ts';
 import * as publishPolicy from '../../workspaces/publish-policy.ts';
 import * as workspace from '../../workspaces/workspaces.ts';
-import { dateTime, errorBody } from '../fields.ts';
+import { dataPage, dateTime, errorBody, page } from '../fields.ts';
 import { ID_KINDS, idSchema } from '../ids.ts';
+import * as operation from '../operations.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -67,6 +85,7 @@ const FILES = [
   sharee,
   account,
   artifact,
+  asset,
   batch,
   blob,
   change,
@@ -74,7 +93,13 @@ const FILES = [
   comment,
   commentSetting,
   connection,
+  skilled,
+  asked,
+  search,
+  cataloged,
+  dataset,
   document,
+  fileImport,
   inboxed,
   jsonKey,
   linkedAccount,
@@ -85,6 +110,8 @@ const FILES = [
   publish,
   session,
   signIn,
+  operation,
+  capability,
   table,
   tableQuery,
   token,
@@ -105,13 +132,26 @@ const FILES = [
   review,
   collaborator,
   accessRequest,
+  mailed,
   proxied,
   scheduled,
+  templated,
+  notified,
+  hooked,
+  jobConfigs,
+  job,
+  metric,
+  alert,
+  watched,
 ];
 
 /** Exported objects, unions and enums are models with the name of their export, and so is every kind of id. Plain strings and numbers stay inline. */
 function modelNames(): ReadonlyMap<unknown, string> {
-  const names = new Map<unknown, string>([[errorBody, 'Error']]);
+  const names = new Map<unknown, string>([
+    [errorBody, 'Error'],
+    [page, 'Page'],
+    [dataPage, 'DataPage'],
+  ]);
   for (const kind of ID_KINDS) names.set(idSchema(kind), `${capitalised(kind)}Id`);
   for (const [name, value] of FILES.flatMap((file) => Object.entries<unknown>(file))) {
     if (value instanceof z.ZodObject || value instanceof z.ZodUnion || value instanceof z.ZodEnum) names.set(value, capitalised(name));
@@ -124,6 +164,8 @@ function capitalised(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
+const PAGES = [page, dataPage].map((model) => ({ model, members: new Set(Object.keys(model.shape)) }));
+
 /** Converts schemas and collects the models that they refer to. */
 export class Schemas {
   readonly #names = modelNames();
@@ -132,8 +174,8 @@ export class Schemas {
   /** The JSON Schema on the wire, before any transform. A model becomes a `$ref`. */
   of(schema: z.ZodType): Json {
     const { definitions, json } = this.#convert(schema);
-    for (const [name, model] of Object.entries(definitions)) this.#models.set(name, model);
-    return json;
+    for (const [name, model] of Object.entries(definitions)) this.#models.set(name, this.#withPageShared(model));
+    return this.#withPageShared(json);
   }
 
   /** The same without a name of its own, for parameters, which only need the members. */
@@ -147,6 +189,21 @@ export class Schemas {
   /** Every used model, in alphabetical order. */
   models(): Json {
     return Object.fromEntries([...this.#models].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** A list is its own members and those that all lists have, which are a model. */
+  #withPageShared(json: Json): Json {
+    const { data } = (json.properties ?? {}) as Readonly<Record<string, Json>>;
+    if (data?.properties !== undefined) return { ...json, properties: { ...(json.properties as Json), data: this.#withPageShared(data) } };
+    for (const { model, members } of PAGES) {
+      const { properties = {}, required = [], ...rest } = json as { properties?: Json; required?: readonly string[] };
+      const own = Object.entries(properties).filter(([name]) => !members.has(name));
+      if (own.length === 0 || Object.keys(properties).length - own.length < members.size) continue;
+      this.of(model);
+      const list = { ...rest, properties: Object.fromEntries(own), required: required.filter((name) => !members.has(name)) };
+      return { allOf: [{ $ref: `#/components/schemas/${this.#names.get(model)}` }, list] };
+    }
+    return json;
   }
 
   #convert(schema: z.ZodType): { readonly json: Json; readonly definitions: Readonly<Record<string, Json>> } {

@@ -1,0 +1,156 @@
+/** The asset library of a workspace: its members read and upload; who stored something, or runs the workspace, changes it. */
+import { endpoint } from '../core/endpoint.ts';
+import { params as inWorkspace, member, reads } from '../workspaces/access.ts';
+import * as shapes from './personal-assets.ts';
+
+const OURS = '/v1/workspaces/{workspaceId}/assets';
+const ours = { group: 'assets', limit: 'assets', access: member } as const;
+const uploads = { ...reads, scope: 'artifacts:publish' } as const;
+
+export const workspaceAssets = {
+  'workspaceAssets.list': endpoint({
+    ...ours,
+    ...shapes.list,
+    access: reads,
+    path: OURS,
+    params: inWorkspace,
+    summary: 'The files of the workspace, newest first.',
+  }),
+  'workspaceAssets.upload': endpoint({
+    ...ours,
+    ...shapes.upload,
+    access: uploads,
+    path: `${OURS}/upload`,
+    params: inWorkspace,
+    summary: 'Stores a file from a multipart form; it is loose.',
+  }),
+  'workspaceAssets.removeLoose': endpoint({
+    ...ours,
+    ...shapes.removeLoose,
+    path: `${OURS}/loose/{blobId}`,
+    params: shapes.ofLoose.ours,
+    summary: 'Deletes a loose file: whoever stored it, or who runs the workspace.',
+  }),
+  'workspaceAssets.create': endpoint({
+    ...ours,
+    ...shapes.create,
+    access: uploads,
+    path: `${OURS}/deliverables`,
+    params: inWorkspace,
+    summary: 'Makes a deliverable of a loose file.',
+  }),
+  'workspaceAssets.listCollections': endpoint({
+    ...ours,
+    ...shapes.listCollections,
+    access: reads,
+    path: `${OURS}/collections`,
+    params: inWorkspace,
+    summary: 'The collections of the workspace, newest first.',
+  }),
+  'workspaceAssets.createCollection': endpoint({
+    ...ours,
+    ...shapes.createCollection,
+    path: `${OURS}/collections`,
+    params: inWorkspace,
+    summary: 'Makes a collection.',
+  }),
+  'workspaceAssets.getCollection': endpoint({
+    ...ours,
+    ...shapes.getCollection,
+    access: reads,
+    path: `${OURS}/collections/{collectionId}`,
+    params: shapes.ofCollection.ours,
+    summary: 'One collection.',
+  }),
+  'workspaceAssets.updateCollection': endpoint({
+    ...ours,
+    ...shapes.updateCollection,
+    path: `${OURS}/collections/{collectionId}`,
+    params: shapes.ofCollection.ours,
+    resource: 'workspaceAssets.getCollection',
+    summary: 'Renames a collection.',
+  }),
+  'workspaceAssets.removeCollection': endpoint({
+    ...ours,
+    ...shapes.removeCollection,
+    path: `${OURS}/collections/{collectionId}`,
+    params: shapes.ofCollection.ours,
+    resource: 'workspaceAssets.getCollection',
+    summary: 'Deletes a collection: whoever made it, or who runs the workspace. Its files stay.',
+  }),
+  'workspaceAssets.addItem': endpoint({
+    ...ours,
+    ...shapes.addItem,
+    path: `${OURS}/collections/{collectionId}/items`,
+    params: shapes.ofCollection.ours,
+    summary: 'Puts a deliverable into a collection.',
+  }),
+  'workspaceAssets.removeItem': endpoint({
+    ...ours,
+    ...shapes.removeItem,
+    path: `${OURS}/collections/{collectionId}/items/{fileId}`,
+    params: shapes.ofItem.ours,
+    summary: 'Takes a deliverable out of a collection.',
+  }),
+  'workspaceAssets.get': endpoint({
+    ...ours,
+    ...shapes.get,
+    access: reads,
+    path: `${OURS}/{fileId}`,
+    params: shapes.ofFile.ours,
+    summary: 'One deliverable.',
+  }),
+  'workspaceAssets.update': endpoint({
+    ...ours,
+    ...shapes.update,
+    path: `${OURS}/{fileId}`,
+    params: shapes.ofFile.ours,
+    resource: 'workspaceAssets.get',
+    summary: 'Renames a deliverable: whoever made it, or who runs the workspace.',
+  }),
+  'workspaceAssets.remove': endpoint({
+    ...ours,
+    ...shapes.remove,
+    path: `${OURS}/{fileId}`,
+    params: shapes.ofFile.ours,
+    resource: 'workspaceAssets.get',
+    summary: 'Deletes a deliverable with its versions and links: whoever made it, or who runs the workspace.',
+  }),
+  'workspaceAssets.addVersion': endpoint({
+    ...ours,
+    ...shapes.addVersion,
+    access: uploads,
+    path: `${OURS}/{fileId}/version`,
+    params: shapes.ofFile.ours,
+    summary: 'Makes a loose file the newest version: whoever made the deliverable, or who runs the workspace. The newest 20 are kept.',
+  }),
+  'workspaceAssets.versions': endpoint({
+    ...ours,
+    ...shapes.versions,
+    access: reads,
+    path: `${OURS}/{fileId}/versions`,
+    params: shapes.ofFile.ours,
+    summary: 'The versions of a deliverable, newest first.',
+  }),
+  'workspaceAssets.links': endpoint({
+    ...ours,
+    ...shapes.links,
+    path: `${OURS}/{fileId}/links`,
+    params: shapes.ofFile.ours,
+    summary: 'The share links of a deliverable, newest first: for whoever made it, or who runs the workspace.',
+  }),
+  'workspaceAssets.createLink': endpoint({
+    ...ours,
+    ...shapes.createLink,
+    path: `${OURS}/{fileId}/links`,
+    params: shapes.ofFile.ours,
+    summary: 'Makes a link by which others open the newest version: whoever made the deliverable, or who runs the workspace.',
+  }),
+  'workspaceAssets.revokeLink': endpoint({
+    ...ours,
+    ...shapes.revokeLink,
+    path: `${OURS}/{fileId}/links/{linkId}`,
+    params: shapes.ofLink.ours,
+    summary: 'Ends a share link at once: whoever made the deliverable, or who runs the workspace.',
+  }),
+} as const;
