@@ -7,22 +7,23 @@ export interface HouseClaim {
   readonly fence: number;
   /** For when it was wanted, Unix ms. */
   readonly dueMs: number;
-  /** What a node before this one has done of it. */
+  /** What nodes before this one have done of it since it was wanted for that time. */
   readonly stepsDone: readonly string[];
 }
 
-/** Repeating it changes nothing. */
+/** Repeating it changes nothing. Steps that were done before the new time do not count for it. */
 export async function wantJob(sql: Queries, name: string, dueMs: number): Promise<void> {
   await sql`
     insert into house_job (name, due_ms) values (${name}, ${dueMs})
-    on conflict (name) do update set due_ms = excluded.due_ms where house_job.due_ms < excluded.due_ms`;
+    on conflict (name) do update set due_ms = excluded.due_ms, steps_done = '{}' where house_job.due_ms < excluded.due_ms`;
 }
 
-/** Once more, whatever was done before. */
-export async function wantJobAgain(sql: Queries, name: string, nowMs: number): Promise<void> {
+/** All of it once more, whatever was done before and whoever has claimed it. For a process without others: whoever has the claim is dead. */
+export async function wantJobAnew(sql: Queries, name: string, nowMs: number): Promise<void> {
   await sql`
     insert into house_job (name, due_ms) values (${name}, ${nowMs})
-    on conflict (name) do update set due_ms = greatest(house_job.due_ms, house_job.done_ms + 1, excluded.due_ms)`;
+    on conflict (name) do update set
+      due_ms = greatest(house_job.due_ms + 1, excluded.due_ms), steps_done = '{}', fence = house_job.fence + 1, lease_ends_at = null`;
 }
 
 /** Null where it is not due, or another node does it. */
@@ -45,10 +46,11 @@ export async function renewClaim(sql: Queries, { name, fence }: HouseClaim, leas
   return count > 0;
 }
 
-/** False where the claim is lost. */
-export async function noteStep(sql: Queries, { name, fence }: HouseClaim, step: string): Promise<boolean> {
+/** False where the claim is lost. A step that began before the job was wanted for a later time does not count for that time. */
+export async function noteStep(sql: Queries, { name, fence, dueMs }: HouseClaim, step: string): Promise<boolean> {
   const { count } = await sql`
-    update house_job set steps_done = array_append(steps_done, ${step}::text) where name = ${name} and fence = ${fence}`;
+    update house_job set steps_done = case when due_ms = ${dueMs} then array_append(steps_done, ${step}::text) else steps_done end
+    where name = ${name} and fence = ${fence}`;
   return count > 0;
 }
 

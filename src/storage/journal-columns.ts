@@ -1,6 +1,6 @@
 /** A group commit as columns for `unnest`, one array each. Changes that a later one of the same commit overwrites are left out. */
 import { type Change, changeTypeOf, type KindName } from '../../actors/kinds.ts';
-import type { ArtifactBatch } from '../../actors/runtime/store.ts';
+import type { ArtifactBatch, RunMark } from '../../actors/runtime/store.ts';
 import type { JournalStatement } from './journal-statement.ts';
 import { columnsOf, STORED_TYPES } from './live/kinds.ts';
 import type { Deletion, Graves, KindColumns } from './live/live-kind.ts';
@@ -10,6 +10,7 @@ export class JournalColumns {
   /** Only the kinds that changed, so that unchanged kinds add no cost to a commit. */
   readonly #kinds: { [T in KindName]?: KindColumns<Change> } = {};
   readonly #tombstones = new Tombstones();
+  readonly #marks = new RunMarks();
 
   constructor(batches: readonly ArtifactBatch[]) {
     for (const batch of batches) this.#addBatch(batch);
@@ -19,13 +20,14 @@ export class JournalColumns {
   parts(statement: JournalStatement): string {
     let text = '';
     for (const type of STORED_TYPES) text += this.#kinds[type]?.parts(statement) ?? '';
-    return text + this.#tombstones.part(statement);
+    return text + this.#tombstones.part(statement) + this.#marks.part(statement);
   }
 
-  #addBatch({ artifactId, epoch, changes }: ArtifactBatch): void {
+  #addBatch({ artifactId, epoch, changes, marks }: ArtifactBatch): void {
     this.artifacts.ids.push(artifactId);
     const artifact = this.artifacts.ids.length;
     this.artifacts.epochs.push(epoch);
+    if (marks !== undefined) this.#marks.add(artifact, marks);
     const last = changes.at(-1);
     if (last === undefined) throw new TypeError(`an empty batch of ${artifactId}`);
     this.artifacts.seqs.push(last.seq);
@@ -81,6 +83,37 @@ class Tombstones implements Graves {
         ${statement.bigints(this.#artifacts)}, ${statement.bigints(this.#seqs)}, ${statement.texts(this.#kinds)}, ${statement.texts(this.#names)}, ${statement.nullableTexts(this.#rowIds)}, ${statement.bigints(this.#times)}
       ) as t (artifact, seq, kind, name, row_id, at)
       join owned on owned.artifact = t.artifact
+    )`;
+  }
+}
+
+/** Which changes runs of jobs have made. */
+class RunMarks {
+  readonly #artifacts: number[] = [];
+  readonly #from: number[] = [];
+  readonly #to: number[] = [];
+  readonly #runs: string[] = [];
+  readonly #chains: string[] = [];
+
+  add(artifact: number, marks: readonly RunMark[]): void {
+    for (const { fromSeq, toSeq, run } of marks) {
+      this.#artifacts.push(artifact);
+      this.#from.push(fromSeq);
+      this.#to.push(toSeq);
+      this.#runs.push(run.id);
+      this.#chains.push(run.chain.join());
+    }
+  }
+
+  part(statement: JournalStatement): string {
+    if (this.#runs.length === 0) return '';
+    return `, run_marked as (
+      insert into job_mark (artifact_id, from_seq, to_seq, run_id, chain)
+      select owned.id, m.from_seq, m.to_seq, m.run, string_to_array(m.chain, ',')
+      from unnest(
+        ${statement.bigints(this.#artifacts)}, ${statement.bigints(this.#from)}, ${statement.bigints(this.#to)}, ${statement.texts(this.#runs)}, ${statement.texts(this.#chains)}
+      ) as m (artifact, from_seq, to_seq, run, chain)
+      join owned on owned.artifact = m.artifact
     )`;
   }
 }

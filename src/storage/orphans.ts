@@ -33,12 +33,15 @@ export async function removeOrphans({ sql, clock, objects }: Deps, signal: Abort
   return removed;
 }
 
-/** SQL condition: object `o` is not referenced by a file of a version, a blob, a thumbnail, an upload or a content (as its compressed form). */
+/** SQL condition: object `o` is not referenced by a file of a version, a blob, a dataset, an asset, a thumbnail, an upload or a content (as its compressed form). */
 function isOrphan(sql: Queries) {
   return sql`
     not exists (select 1 from version_file f where f.sha256 = o.sha256)
     and not exists (select 1 from blob b where b.sha256 = o.sha256)
+    and not exists (select 1 from dataset_version d where d.sha256 = o.sha256)
     and not exists (select 1 from thumbnail t where t.sha256 = o.sha256)
+    and not exists (select 1 from asset_file a where a.sha256 = o.sha256)
+    and not exists (select 1 from asset_thumbnail t where t.sha256 = o.sha256)
     and not exists (select 1 from publish_upload_part p where p.sha256 = o.sha256)
     and not exists (select 1 from object_encoding e where e.encoded_sha256 = o.sha256)`;
 }

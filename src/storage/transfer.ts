@@ -149,11 +149,13 @@ async function refuseUsed(tx: Transaction): Promise<void> {
 
 /**
  * Tables in dependency order: referenced tables come before those that reference them. A salt of page views is left out, because a file
- * would keep it beyond its day.
+ * would keep it beyond its day, and so is the index of the search, which is made anew: every artifact that is imported is queued for it.
  */
 async function tablesInOrder(sql: Queries): Promise<readonly string[]> {
   const tables = await sql<{ name: string }[]>`
-    select tablename as name from pg_tables where schemaname = 'public' and tablename not in ('schema_migration', 'document_piece', 'page_view_salt') order by tablename`;
+    select tablename as name from pg_tables
+    where schemaname = 'public' and tablename not in ('schema_migration', 'document_piece', 'page_view_salt') and tablename not like 'search\\_%'
+    order by tablename`;
   const references = await sql<{ from: string; to: string }[]>`
     select f.relname as "from", t.relname as "to"
     from pg_constraint c join pg_class f on f.oid = c.conrelid join pg_class t on t.oid = c.confrelid
