@@ -5,11 +5,14 @@ import type { Need, Scope, WorkspaceRole } from '../../protocol/core/endpoint.ts
 import type {
   AgentId,
   ArtifactId,
+  DeliverableId,
   ExternalId,
   FolderId,
   GrantId,
   GuestId,
+  JobId,
   PersonId,
+  RunId,
   SessionId,
   ShareeId,
   TokenId,
@@ -44,11 +47,14 @@ export interface Person {
   readonly grants: Grants;
 }
 
+/** What can be shared outside. A file opens by itself alone: no artifact is reached by it. */
+export type SharedId = ArtifactId | FolderId | DeliverableId;
+
 /** One thing that a workspace shares with somebody outside, directly or through an organisation of theirs. */
 export interface Grant {
   readonly id: GrantId;
   readonly workspaceId: WorkspaceId;
-  readonly resourceId: ArtifactId | FolderId;
+  readonly resourceId: SharedId;
   readonly capability: Capability;
   /** As whom the workspace knows the person. */
   readonly externalId: ExternalId;
@@ -59,7 +65,7 @@ export interface Grant {
 }
 
 export interface Grants {
-  readonly byResource: ReadonlyMap<ArtifactId | FolderId, readonly Grant[]>;
+  readonly byResource: ReadonlyMap<SharedId, readonly Grant[]>;
   /** Unix ms at which the first of them ends; Infinity where none does. */
   readonly endMs: number;
   /** Workspaces that have shared something with the person, whether or not they may share now: a change of these changes what counts. */
@@ -70,7 +76,7 @@ export const NO_GRANTS: Grants = { byResource: new Map(), endMs: Infinity, share
 
 /** `sharedBy`: workspaces of grants that do not count now. */
 export function grantsOf(grants: readonly Grant[], sharedBy: Iterable<WorkspaceId> = []): Grants {
-  const byResource = new Map<ArtifactId | FolderId, Grant[]>();
+  const byResource = new Map<SharedId, Grant[]>();
   const workspaces = new Set(sharedBy);
   let endMs = Infinity;
   for (const grant of grants) {
@@ -104,6 +110,21 @@ export interface OnPage {
   readonly sessionId: SessionId;
 }
 
+/** A run of a job, which calls in the name of who has made the job. */
+export interface RunOrigin {
+  readonly id: RunId;
+  readonly jobId: JobId;
+  /** The one artifact that it may touch. */
+  readonly artifactId: ArtifactId;
+  /** The jobs by whose changes it came to this run, this job last: where it grows too long, what the run changes sets off nothing any more. */
+  readonly chain: readonly JobId[];
+}
+
+/** Of what the caller changes: the jobs that have led to it, none where the caller is no run. */
+export function chainOf(principal: Principal): readonly JobId[] {
+  return (principal.kind === 'user' ? principal.run?.chain : undefined) ?? [];
+}
+
 export type Principal =
   | (Visitor & { readonly kind: 'anonymous' })
   | (Visitor & {
@@ -116,6 +137,8 @@ export type Principal =
       readonly isAdmin: boolean;
       /** Set where the credential is a cookie of a page's own origin. */
       readonly onPage?: OnPage;
+      /** Set where a job calls. */
+      readonly run?: RunOrigin;
     })
   /** Somebody without an account who has proved an e-mail address, to comment on one artifact. Anywhere else as good as anonymous. */
   | (Visitor & {
@@ -188,7 +211,7 @@ export type Decision = 'allowed' | 'unauthenticated' | 'hidden' | 'forbidden' | 
 
 /** The role in a workspace; an agent is a member of its own. */
 export function workspaceRoleOf(principal: Principal, workspaceId: WorkspaceId): WorkspaceRole | undefined {
-  if (principal.kind === 'user' && principal.onPage !== undefined) return undefined;
+  if (principal.kind === 'user' && onlyArtifactOf(principal) !== undefined) return undefined;
   if (principal.kind === 'user') return principal.person.workspaces.get(workspaceId);
   return principal.kind === 'agent' && principal.workspaceId === workspaceId ? 'member' : undefined;
 }
@@ -376,9 +399,16 @@ function isNobody(principal: Principal, head: ArtifactHead | null): boolean {
   return principal.kind === 'anonymous' || principal.kind === 'guest' || isElsewhere(head, principal);
 }
 
-/** Whether the caller is signed in on the page of another artifact only. */
+/** Whether the caller is signed in on the page of another artifact only, or a job of another artifact. */
 function isElsewhere(head: ArtifactHead | null, principal: Principal): boolean {
-  return principal.kind === 'user' && principal.onPage !== undefined && principal.onPage.artifactId !== head?.id;
+  if (principal.kind !== 'user') return false;
+  const only = onlyArtifactOf(principal);
+  return only !== undefined && only !== head?.id;
+}
+
+/** The one artifact that the caller is themselves on; undefined where there is no such bound. */
+function onlyArtifactOf({ onPage, run }: UserPrincipal): ArtifactId | undefined {
+  return onPage?.artifactId ?? run?.artifactId;
 }
 
 function isLetIn(head: ArtifactHead, principal: Principal): boolean {

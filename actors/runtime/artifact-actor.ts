@@ -1,11 +1,12 @@
 /** One artifact's live state: its parts, the changes that are not yet committed, and the answers that wait for them. */
 import { Failure } from '../../protocol/core/errors.ts';
 import type { ArtifactId } from '../../protocol/core/ids.ts';
+import type { RunOrigin } from '../access/access.ts';
 import { type Change, type KindPorts, LIVE_KINDS, valueBytes } from '../kinds.ts';
 import type { Backlog } from './backlog.ts';
 import type { Committing, Part } from './committer.ts';
 import { partsOf } from './live-parts.ts';
-import type { ArtifactBatch, ArtifactImage } from './store.ts';
+import type { ArtifactBatch, ArtifactImage, RunMark } from './store.ts';
 import type { TurnWork } from './turn-work.ts';
 
 /** An answer held back until change `seq` is committed. */
@@ -58,6 +59,8 @@ export class ArtifactActor extends partsOf(LIVE_KINDS) implements Committing {
   #pendingBytes = 0;
   /** Number of pending changes of each turn: a turn goes into one commit. */
   #turns: number[] = [];
+  /** Of changes that are not yet sent. */
+  #marks: RunMark[] = [];
   /** The next change is the first of its turn. */
   #isTurnNew = true;
   #inFlight: readonly Change[] = [];
@@ -151,6 +154,11 @@ export class ArtifactActor extends partsOf(LIVE_KINDS) implements Committing {
     this.#backlog.bytes += bytes;
   }
 
+  /** The changes after `seqBefore` are the work of a run. They are not yet sent. */
+  mark(run: RunOrigin | undefined, seqBefore: number): void {
+    if (run !== undefined) this.#marks.push({ fromSeq: seqBefore + 1, toSeq: this.seq, run });
+  }
+
   /** Forgets the changes after `seq`, which a failed turn left behind. The state in memory is spoiled: the actor must leave. */
   takeBack(seq: number): void {
     const keep = this.#pending.findIndex((change) => change.seq > seq);
@@ -193,7 +201,16 @@ export class ArtifactActor extends partsOf(LIVE_KINDS) implements Committing {
     this.#turns = this.#pending.length === 0 ? [] : this.#turns.slice(turns);
     this.#inFlightBytes = bytes;
     this.#pendingBytes -= bytes;
-    return { artifactId: this.id, epoch: this.epoch, changes: this.#inFlight };
+    const batch = { artifactId: this.id, epoch: this.epoch, changes: this.#inFlight };
+    return this.#marks.length === 0 ? batch : { ...batch, marks: this.#takeMarks() };
+  }
+
+  /** A turn goes into one commit, and its mark with it. */
+  #takeMarks(): readonly RunMark[] {
+    const lastSeq = this.#inFlight.at(-1)?.seq ?? 0;
+    const taken = this.#marks.filter(({ toSeq }) => toSeq <= lastSeq);
+    this.#marks = this.#marks.filter(({ toSeq }) => toSeq > lastSeq);
+    return taken;
   }
 
   /** As many whole turns as fit, at least one. */
@@ -239,6 +256,7 @@ export class ArtifactActor extends partsOf(LIVE_KINDS) implements Committing {
     this.#pending = [];
     this.#pendingBytes = 0;
     this.#turns = [];
+    this.#marks = [];
   }
 
   /**

@@ -2,6 +2,7 @@
 import { Failure } from '../../protocol/core/errors.ts';
 import type { ArtifactId } from '../../protocol/core/ids.ts';
 import { RATE_LIMITS, type RateLimit } from '../../protocol/core/rate-limits.ts';
+import type { Principal } from '../access/access.ts';
 import type { Change, KindPorts } from '../kinds.ts';
 import { type ActorDeps, ArtifactActor } from './artifact-actor.ts';
 import { Undone } from './atomic.ts';
@@ -57,6 +58,8 @@ const MEMORY_STEP = 0.01;
 export interface Asker {
   /** Set once its access has ended. */
   readonly refusal: Failure | undefined;
+  /** What the turn changes is marked as its work, where it is the run of a job. */
+  readonly principal?: Principal;
 }
 
 type Turn<T> = (actor: ArtifactActor) => T;
@@ -143,7 +146,7 @@ export class ActorRuntime {
     if (actor === undefined) return this.#askLater(id, turn, prepare, undefined, asker);
     this.#assertMayAnswer();
     const wait = prepare?.(actor);
-    return wait === undefined ? this.#turn(actor, turn, 'now') : this.#askLater(id, turn, prepare, wait, asker);
+    return wait === undefined ? this.#turn(actor, turn, 'now', asker) : this.#askLater(id, turn, prepare, wait, asker);
   }
 
   /** As `ask`, for callers that are not blocked on the answer: the commit may wait a few milliseconds to be grouped with others. */
@@ -274,7 +277,7 @@ export class ActorRuntime {
         this.#assertMayAnswer();
         if (asker?.refusal !== undefined) throw asker.refusal;
         wait = prepare?.(actor);
-        if (wait === undefined) return this.#turn(actor, turn, 'now');
+        if (wait === undefined) return this.#turn(actor, turn, 'now', asker);
       }
     } finally {
       this.#waiting -= 1;
@@ -306,7 +309,7 @@ export class ActorRuntime {
     }
   }
 
-  #turn<T>(actor: ArtifactActor, turn: Turn<T>, haste: Haste): T | Promise<T> {
+  #turn<T>(actor: ArtifactActor, turn: Turn<T>, haste: Haste, asker?: Asker): T | Promise<T> {
     const before = actor.seq;
     actor.beginTurn();
     actor.usedAtSweep = this.#sweeps;
@@ -327,13 +330,18 @@ export class ActorRuntime {
       this.#stopAfterBug(actor, before, error);
       throw error instanceof Failure ? new Failure('INTERNAL_ERROR') : error;
     }
-    if (actor.seq !== before) this.#committer.enlist(actor, haste);
+    if (actor.seq !== before) this.#enlist(actor, before, haste, asker);
     else this.#hasten(actor, haste);
     if (actor.residentBytes !== actor.accountedBytes) this.#account(actor);
     if (!actor.isClean) return actor.gate(value);
     // The process may have been stopped in the middle of the turn, and read what another node has changed meanwhile.
     if (!this.#placement.holds()) throw moved();
     return value;
+  }
+
+  #enlist(actor: ArtifactActor, seqBefore: number, haste: Haste, asker: Asker | undefined): void {
+    if (asker?.principal?.kind === 'user') actor.mark(asker.principal.run, seqBefore);
+    this.#committer.enlist(actor, haste);
   }
 
   /** Commits pending changes without delay when a caller waits for them. */

@@ -1,5 +1,6 @@
 /** What actors need of the store: a journal that takes changes, and what an actor is loaded from. */
 import type { ArtifactId } from '../../protocol/core/ids.ts';
+import type { RunOrigin } from '../access/access.ts';
 import type { Change, KindImage, KindPorts } from '../kinds.ts';
 
 /** What one actor asks to commit: its changes in order, written only while `epoch` is still the artifact's owner epoch. */
@@ -7,6 +8,15 @@ export interface ArtifactBatch {
   readonly artifactId: ArtifactId;
   readonly epoch: number;
   readonly changes: readonly Change[];
+  /** Which of the changes runs of jobs have made; absent where none did. */
+  readonly marks?: readonly RunMark[];
+}
+
+/** Changes that the run of a job has made, so that its job is not set off by them. */
+export interface RunMark {
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  readonly run: RunOrigin;
 }
 
 /** `fenced`: another owner has taken over. `poisoned`: the store can never take these changes; nothing of this artifact was written. */

@@ -2,15 +2,19 @@
  * The one way to the outside for what users name: pages, jobs, connections. A name is resolved once, every address of it must be one that may be
  * reached, and the connection goes to exactly that address; each redirect is decided anew. Sizes, times and how many at once are bounded.
  */
+import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import type { Clock } from '../../actors/runtime/ports.ts';
 import { LIMITS } from '../../protocol/core/limits.ts';
 import { systemClock } from '../platform/clock.ts';
-import type { Settings } from '../platform/config.ts';
+import { ConfigError, type Settings } from '../platform/config.ts';
 import { mayReach, plainAddress, readNetworks } from '../platform/networks.ts';
 import { Shares } from '../platform/shares.ts';
 import { ACCEPTED_CODINGS, readBody } from './body.ts';
+import { type DialRequest, dialAddress } from './dial.ts';
 import { EgressFailure } from './failure.ts';
 import { type ResolveName, systemResolver } from './resolver.ts';
 import { EgressSlots } from './slots.ts';
@@ -32,6 +36,8 @@ export interface EgressRequest {
   readonly httpsOnly?: boolean;
   /** Throws where the caller does not want this address; asked for the first one and each redirect. */
   readonly require?: (url: URL) => void;
+  /** Ends the call; `fetch` then throws its reason. */
+  readonly signal?: AbortSignal;
 }
 
 export interface EgressReply {
@@ -50,11 +56,13 @@ export interface EgressDeps {
   readonly ports: ReadonlySet<number> | null;
   /** Networks that may be reached although they are not public. As in EGRESS_PRIVATE_NETWORKS; empty for none. */
   readonly privateNetworks: string;
+  /** Certificates (PEM) that are trusted beside the public ones. */
+  readonly trusted?: string;
   /** Default: the system's servers. */
   readonly resolve?: ResolveName;
 }
 
-type EgressSettings = Pick<Settings, 'EGRESS_PORTS' | 'EGRESS_PRIVATE_NETWORKS'>;
+type EgressSettings = Pick<Settings, 'EGRESS_PORTS' | 'EGRESS_PRIVATE_NETWORKS' | 'EGRESS_CA_FILE'>;
 
 const HEADER_BYTES_MAX = 32 * 1024;
 /** How many addresses of a name are tried where one does not answer. */
@@ -98,6 +106,8 @@ export class Egress {
   readonly #deps: EgressDeps;
   readonly #networks: NonNullable<ReturnType<typeof readNetworks>>;
   readonly #resolve: ResolveName;
+  /** Undefined for the public ones. */
+  readonly #trusted: SecureContext | undefined;
   readonly #slots = new EgressSlots({
     total: LIMITS.egressCallsMax,
     perShare: LIMITS.egressCallsPerShareMax,
@@ -115,6 +125,7 @@ export class Egress {
     this.#deps = deps;
     this.#networks = readNetworks(deps.privateNetworks) ?? [];
     this.#resolve = deps.resolve ?? systemResolver();
+    this.#trusted = deps.trusted === undefined ? undefined : createSecureContext({ ca: [...rootCertificates, deps.trusted] });
   }
 
   /** Calls under way. */
@@ -122,25 +133,61 @@ export class Egress {
     return this.#slots.used;
   }
 
-  /** Throws `EgressFailure`, and what `require` throws. An answer of any status is an answer. */
+  /** Throws `EgressFailure`, what `require` throws, and the reason of `signal`. An answer of any status is an answer. */
   async fetch(request: EgressRequest): Promise<EgressReply> {
-    const deadline = new AbortController();
+    request.signal?.throwIfAborted();
+    const ended = new AbortController();
     const late = new EgressFailure('timeout', `There was no whole answer within ${request.timeoutMs} ms.`);
-    const timer = this.#deps.clock.after(request.timeoutMs, () => deadline.abort(late));
+    const timer = this.#deps.clock.after(request.timeoutMs, () => ended.abort(late));
+    const giveUp = () => ended.abort(request.signal?.reason);
+    request.signal?.addEventListener('abort', giveUp, { once: true });
     try {
       const url = this.#allowedUrl(request.url, request);
-      const giveBack = await this.#slots.take(request.share, deadline.signal);
+      const giveBack = await this.#slots.take(request.share, ended.signal);
       try {
-        return await this.#follow({ url, headers: ownHeaders(request) }, request, deadline.signal);
+        return await this.#follow({ url, headers: ownHeaders(request) }, request, ended.signal);
       } finally {
         giveBack();
       }
     } catch (error) {
-      // Whatever the interrupted call says, it was the deadline that ended it.
-      if (deadline.signal.aborted) throw late;
+      // Whatever the interrupted call says, it was the deadline or the caller that ended it.
+      if (ended.signal.aborted) throw ended.signal.reason;
       throw error;
     } finally {
       timer.cancel();
+      request.signal?.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** Certificates that are trusted beside the public ones; undefined where there are none. */
+  get trusted(): SecureContext | undefined {
+    return this.#trusted;
+  }
+
+  /**
+   * A connection for another protocol than HTTP, under the same rules. It counts as a call until it closes, which the signal brings about.
+   * Throws `EgressFailure` and the reason of the signal.
+   */
+  async dial({ host, port, usualPort, share, signal }: DialRequest): Promise<Socket> {
+    signal.throwIfAborted();
+    if (!URL.canParse(`http://${host}/`)) throw new EgressFailure('invalid', 'A host name or an address is needed.');
+    if (this.#deps.ports !== null && port !== usualPort && !this.#deps.ports.has(port))
+      throw new EgressFailure('blocked', `Port ${port} may not be called.`);
+    const giveBack = await this.#slots.take(share, signal);
+    try {
+      // As a URL has it: an address that is written in another way is that address here too.
+      const addresses = await untilAborted(this.#addressesOf(new URL(`http://${host}/`)), signal);
+      const socket = await firstOf(addresses, (address) => dialAddress(this.#deps.clock, address, port, signal), signal);
+      const end = () => socket.destroy();
+      signal.addEventListener('abort', end, { once: true });
+      socket.once('close', () => {
+        signal.removeEventListener('abort', end);
+        giveBack();
+      });
+      return socket;
+    } catch (error) {
+      giveBack();
+      throw error;
     }
   }
 
@@ -195,20 +242,11 @@ export class Egress {
 
   async #open(hop: Hop, request: EgressRequest, signal: AbortSignal): Promise<IncomingMessage> {
     const addresses = await untilAborted(this.#addressesOf(hop.url), signal);
-    let refused: unknown;
-    for (const address of addresses) {
-      try {
-        return await this.#connect(address, hop, request, signal);
-      } catch (error) {
-        if (signal.aborted || !(error instanceof EgressFailure) || error.reason !== 'connect') throw error;
-        refused = error;
-      }
-    }
-    throw refused;
+    return firstOf(addresses, (address) => this.#connect(address, hop, request, signal), signal);
   }
 
   #connect(address: string, { url, headers }: Hop, { method, body }: EgressRequest, signal: AbortSignal): Promise<IncomingMessage> {
-    const options: RequestOptions & { servername?: string } = {
+    const options: RequestOptions & { servername?: string; secureContext?: SecureContext } = {
       method,
       host: address,
       port: portOf(url),
@@ -223,6 +261,7 @@ export class Egress {
       agent: false,
       maxHeaderSize: HEADER_BYTES_MAX,
       signal,
+      ...(this.#trusted !== undefined && { secureContext: this.#trusted }),
       ...(plainAddress(url.hostname) === undefined && { servername: url.hostname }),
     };
     const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
@@ -275,13 +314,27 @@ export class Egress {
 }
 
 /** As the settings have it. */
-export function egressOf({ EGRESS_PORTS: ports, EGRESS_PRIVATE_NETWORKS: privateNetworks = '' }: EgressSettings): Egress {
+export function egressOf(settings: EgressSettings): Egress {
+  const { EGRESS_PORTS: ports, EGRESS_PRIVATE_NETWORKS: privateNetworks = '', EGRESS_CA_FILE: caFile } = settings;
   return new Egress({
     // Deadlines of calls that really go out.
     clock: systemClock,
     ports: ports === 'any' ? null : new Set(ports.split(',').map(Number)),
     privateNetworks,
+    ...(caFile !== undefined && { trusted: readAuthorities(caFile) }),
   });
+}
+
+/** Throws ConfigError. */
+function readAuthorities(file: string): string {
+  try {
+    const text = readFileSync(file, 'utf8');
+    createSecureContext({ ca: text });
+    return text;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
+    throw new ConfigError(`EGRESS_CA_FILE: no certificates can be read from ${file}${code}.`, { cause: error });
+  }
 }
 
 function portOf({ port, protocol }: URL): number {
@@ -319,6 +372,20 @@ function failureOf(error: Error & { readonly code?: string }, isConnected: boole
     return new EgressFailure('connect', 'The host has no valid certificate for its name.', { cause: error });
   if (isConnected) return new EgressFailure('bad_answer', 'The host ended the connection without an answer.', { cause: error });
   return new EgressFailure('connect', 'The host does not accept the connection.', { cause: error });
+}
+
+/** The first address that takes the connection. Throws why the last one did not. */
+async function firstOf<T>(addresses: readonly string[], open: (address: string) => Promise<T>, signal: AbortSignal): Promise<T> {
+  let refused: unknown;
+  for (const address of addresses) {
+    try {
+      return await open(address);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof EgressFailure) || error.reason !== 'connect') throw error;
+      refused = error;
+    }
+  }
+  throw refused;
 }
 
 /** What is awaited goes on; it is bounded by itself. */

@@ -1,5 +1,5 @@
 /** The SQL of the mail outbox. Mail is queued in the transaction of its cause where there is one, so that it survives restarts. */
-import { type ArtifactId, newId } from '../../protocol/core/ids.ts';
+import { type ArtifactId, type MailBatchId, newId } from '../../protocol/core/ids.ts';
 import type { Queries } from '../features/deps.ts';
 import type { Sql } from '../storage/sql.ts';
 import type { Mail, MailKind } from './templates/compose.ts';
@@ -70,6 +70,8 @@ export interface DueMail {
   readonly text: string;
   readonly html: string | null;
   readonly replyTo: string | null;
+  /** Null for mail that is not sent on behalf of a page. */
+  readonly batchId: MailBatchId | null;
   /** Including the current attempt. */
   readonly attempts: number;
   readonly createdAtMs: number;
@@ -83,14 +85,18 @@ export function takeDue(sql: Queries, { nowMs, untilMs, limit }: { nowMs: number
       select id from mail_outbox where sent_at_ms is null and next_attempt_at_ms <= ${nowMs}
       order by next_attempt_at_ms, id limit ${limit} for update skip locked
     )
-    returning id, recipient, subject, text_body as text, html_body as html, reply_to as "replyTo", attempts, created_at_ms as "createdAtMs"`;
+    returning id, recipient, subject, text_body as text, html_body as html, reply_to as "replyTo",
+      batch_id as "batchId", attempts, created_at_ms as "createdAtMs"`;
 }
 
 export async function markSent(sql: Queries, id: string, nowMs: number): Promise<void> {
   await sql`update mail_outbox set sent_at_ms = ${nowMs}, next_attempt_at_ms = null, failure = null where id = ${id}`;
 }
 
-/** `nextAtMs` null: no further attempt. Nothing changes where another process has tried it since, or it is sent. */
+/**
+ * `nextAtMs` null: no further attempt. Nothing changes where another process has tried it since, it is sent, or its recipient has opted out
+ * while it was in flight.
+ */
 export async function markFailed(
   sql: Queries,
   { id, attempts }: Pick<DueMail, 'id' | 'attempts'>,
@@ -99,7 +105,7 @@ export async function markFailed(
 ): Promise<void> {
   await sql`
     update mail_outbox set failure = ${failure.slice(0, 500)}, next_attempt_at_ms = ${nextAtMs}
-    where id = ${id} and attempts = ${attempts} and sent_at_ms is null`;
+    where id = ${id} and attempts = ${attempts} and sent_at_ms is null and suppressed_at_ms is null`;
 }
 
 /** When the next mail is due, Unix ms; null when none is waiting. */

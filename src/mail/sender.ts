@@ -3,6 +3,8 @@ import type { Clock, Log, Timer } from '../../actors/runtime/ports.ts';
 import { LIMITS } from '../../protocol/core/limits.ts';
 import type { Sql } from '../storage/sql.ts';
 import { type DueMail, markFailed, markSent, nextDueMs, takeDue } from './outbox.ts';
+import type { PageMailFrame } from './page-mail.ts';
+import { recordBounce, suppressDue } from './suppression.ts';
 import { MailRefused, type MailTransport } from './transports.ts';
 
 const BATCH_MAX = 10;
@@ -20,6 +22,8 @@ export interface MailSenderDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly transport: MailTransport;
+  /** What is added to mail that is sent on behalf of a page. */
+  readonly pageMail: Pick<PageMailFrame, 'complete'>;
 }
 
 export class MailSender {
@@ -88,6 +92,7 @@ export class MailSender {
     for (;;) {
       const nowMs = clock.nowMs();
       const takenMs = clock.monotonicMs();
+      await suppressDue(sql, nowMs);
       const due = await takeDue(sql, { nowMs, untilMs: nowMs + LEASE_MS, limit: BATCH_MAX });
       for (const mail of due) {
         // After a pause of this process another one may send the rest.
@@ -99,9 +104,11 @@ export class MailSender {
   }
 
   async #send(mail: DueMail): Promise<void> {
-    const { sql, clock, log, transport } = this.#deps;
+    const { sql, clock, log, transport, pageMail } = this.#deps;
+    const outgoing = await pageMail.complete(mail);
+    if (outgoing === null) return;
     try {
-      await transport.send(mail);
+      await transport.send(outgoing);
       this.#trouble = undefined;
     } catch (err) {
       // A server that refuses a recipient is there.
@@ -111,6 +118,7 @@ export class MailSender {
         { err, mail: mail.id, attempts: mail.attempts },
         isLast ? 'mail could not be sent; no further attempt is made' : 'mail could not be sent; the sender tries again',
       );
+      if (err instanceof MailRefused && err.isOfAddress) await recordBounce(sql, mail.recipient, textOf(err), clock.nowMs());
       await markFailed(sql, mail, textOf(err), isLast ? null : clock.nowMs() + retryAfterMs(mail.attempts));
       return;
     }

@@ -4,15 +4,29 @@ import { join } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
 import type { Settings } from '../platform/config.ts';
 import type { DueMail } from './outbox.ts';
+import { oneLine } from './templates/message.ts';
+
+/** A mail as it leaves. */
+export interface OutgoingMail extends DueMail {
+  /** Where its recipient can say that they want no more of the kind; null for mail that answers what they did themselves. */
+  readonly unsubscribeUrl: string | null;
+}
 
 export interface MailTransport {
   /** Throws `MailRefused` when another attempt would fail the same way. */
-  send(mail: DueMail): Promise<void>;
+  send(mail: OutgoingMail): Promise<void>;
 }
 
 /** The server permanently refuses this recipient or this mail. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
+  /** The server says that there is no such address. */
+  readonly isOfAddress: boolean;
+
+  constructor(message: string, isOfAddress: boolean) {
+    super(message);
+    this.isOfAddress = isOfAddress;
+  }
 }
 
 /** In total shorter than the drain deadline, so that a stop can finish the mail in flight. */
@@ -34,7 +48,7 @@ function smtpTransport(url: string, from: string): MailTransport {
       try {
         await transport.sendMail(messageOf(mail, from));
       } catch (error) {
-        throw isRefusal(error) ? new MailRefused(error.message) : error;
+        throw isRefusal(error) ? new MailRefused(error.message, saysNoSuchAddress(error)) : error;
       } finally {
         transport.close();
       }
@@ -64,26 +78,47 @@ function folderTransport(dir: string, from: string): MailTransport {
   };
 }
 
-export function messageOf(mail: DueMail, from: string): SendMailOptions {
+export function messageOf(mail: OutgoingMail, from: string): SendMailOptions {
   return {
     from,
     // An object, so that nodemailer does not parse the text as a list of addresses.
     to: { name: '', address: mail.recipient },
-    subject: mail.subject,
+    // Also here, because a line break in it would begin another header.
+    subject: oneLine(mail.subject),
     text: mail.text,
     ...(mail.html !== null && { html: mail.html }),
-    ...(mail.replyTo !== null && { replyTo: mail.replyTo }),
+    ...(mail.replyTo !== null && { replyTo: { name: '', address: mail.replyTo } }),
     date: new Date(mail.createdAtMs),
     // The same for every attempt, so that servers and mail clients recognise a duplicate.
     messageId: `<${mail.id}@${/@([^>\s]+)/.exec(from)?.[1] ?? 'localhost'}>`,
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(mail.unsubscribeUrl) },
     disableFileAccess: true,
     disableUrlAccess: true,
   };
+}
+
+/** RFC 2369, and RFC 8058 for programs that offer a button for it. */
+function unsubscribeHeaders(url: string | null): Record<string, string> {
+  return url === null ? {} : { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
 /** True for a refusal of the recipient or the mail itself. Failures of the account or the connection can be fixed, so they are retried. */
 function isRefusal(error: unknown): error is Error {
   const { code, responseCode } = error as { code?: string; responseCode?: number };
   return error instanceof Error && (code === 'EENVELOPE' || code === 'EMESSAGE') && (responseCode ?? 0) >= 500;
+}
+
+/** Codes without an enhanced status that say nothing about the address: sign-in needed, mailbox full, transaction refused. */
+const NOT_OF_ADDRESS = [530, 552, 554];
+
+/**
+ * Whether a permanent refusal concerns the address: 5.7.x is about who sends and what, and 5.2.2 is a mailbox that is full for now (RFC 3463).
+ */
+function saysNoSuchAddress(error: Error): boolean {
+  const { command, responseCode = 0, response = '' } = error as { command?: string; responseCode?: number; response?: string };
+  if (command !== 'RCPT TO' || responseCode < 500) return false;
+  const enhanced = /^\d{3}[ -](\d)\.(\d{1,3})\.(\d{1,3})\b/.exec(response);
+  if (enhanced === null) return !NOT_OF_ADDRESS.includes(responseCode);
+  const [, kind, subject, detail] = enhanced;
+  return kind === '5' && subject !== '7' && !(subject === '2' && detail === '2');
 }

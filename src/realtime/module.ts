@@ -6,6 +6,7 @@ import type { ChangeHub } from '../features/data/changes/hub.ts';
 import type { Module, ModuleDeps } from '../features/module.ts';
 import type { AccessWatch } from '../features/people/access-watch/access-watch.ts';
 import type { Identities } from '../features/people/identities/identities.ts';
+import { DatasetsFeed } from './channels/datasets-feed.ts';
 import { ChannelsProtocol } from './channels/protocol.ts';
 import { VersionsFeed } from './channels/versions-feed.ts';
 import { Connections } from './connections.ts';
@@ -41,7 +42,10 @@ export function realtimeModule(deps: ModuleDeps & Needed): Module<SocketEndpoint
     sockets: {
       'realtime.sync': leased(yWebsocket(speaking), mayAnswer),
       'realtime.hocuspocus': leased(hocuspocus(speaking), mayAnswer),
-      'realtime.channels': leased(new ChannelsProtocol({ ...deps, versions: new VersionsFeed(deps), connections }), mayAnswer),
+      'realtime.channels': leased(
+        new ChannelsProtocol({ ...deps, versions: new VersionsFeed(deps), datasets: new DatasetsFeed(deps), connections }),
+        mayAnswer,
+      ),
     },
     gauges: [
       { name: 'easel_rooms_open', help: 'Collaborative documents that somebody has open.', read: () => rooms.size },

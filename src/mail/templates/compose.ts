@@ -1,8 +1,9 @@
 /** Every kind of mail and its template. A mail is composed here and nowhere else, so that all are escaped by the same code. */
 import type { ArtifactId } from '../../../protocol/core/ids.ts';
+import { alert, notice } from './automation.ts';
 import { accountExists, emailCode, guestCode, linkCode, noAccount, passwordChanged, passwordReset, signUp } from './codes.ts';
 import { htmlPart, textPart } from './layout.ts';
-import type { Locale, Message, Template } from './message.ts';
+import { type Locale, type Message, oneLine, type Template } from './message.ts';
 import { accessDenied, accessGranted, accessRequested, assigned, invite, mention, share } from './notices.ts';
 import { sharedOutside } from './sharing.ts';
 
@@ -23,12 +24,14 @@ const TEMPLATES = {
   shared_outside: sharedOutside,
   mention,
   assigned,
+  alert,
+  notice,
 } as const;
 
 export type MailKind = keyof typeof TEMPLATES;
 export const MAIL_KINDS = Object.keys(TEMPLATES) as readonly MailKind[];
 
-type FactsOf<K extends MailKind> = (typeof TEMPLATES)[K] extends Template<infer Facts> ? Facts : never;
+export type FactsOf<K extends MailKind> = (typeof TEMPLATES)[K] extends Template<infer Facts> ? Facts : never;
 
 export interface Mail {
   /** Null for mail that is about no artifact. */
@@ -61,9 +64,4 @@ export function composeMail<K extends MailKind>(kind: K, facts: FactsOf<K>, { re
     text: textPart(message),
     html: htmlPart(message, locale),
   };
-}
-
-/** A line break in a subject would begin a header of its own. */
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 }

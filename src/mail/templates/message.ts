@@ -43,9 +43,9 @@ export function named(name: string): string {
 }
 
 /** Several lines that somebody wrote, bounded. */
-export function quoted(text: string): string {
+export function quoted(text: string, charsMax = QUOTE_CHARS_MAX): string {
   const lines = text.replace(BIDI_CONTROLS, '').replace(/\r\n?/g, '\n');
-  return cut(lines.replace(/[^\P{Cc}\n\t]/gu, ' '), QUOTE_CHARS_MAX).trim();
+  return cut(lines.replace(/[^\P{Cc}\n\t]/gu, ' '), charsMax).trim();
 }
 
 /** The first of `wanted` that is a language we have: what the account asks for, then what its workspace has. */
@@ -56,6 +56,11 @@ export function localeOf(...wanted: readonly unknown[]): Locale {
     if (known !== undefined) return known;
   }
   return 'en';
+}
+
+/** For headers: a line break in one would begin another. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 }
 
 function cut(text: string, charsMax: number): string {

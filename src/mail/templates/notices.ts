@@ -1,5 +1,5 @@
 /** Mails that another person causes: comments, invitations and access. Their names and words are bounded and never become links. */
-import { named, quoted, type Template } from './message.ts';
+import { type Locale, named, quoted, type Template } from './message.ts';
 
 interface CommentFacts {
   readonly by: string;
@@ -72,6 +72,11 @@ const ROLES = {
   en: { owner: 'an owner', admin: 'an admin', member: 'a member' },
   es: { owner: 'propietario', admin: 'administrador', member: 'miembro' },
 } as const;
+
+/** As what somebody is invited. */
+export function roleWords(locale: Locale, role: InviteFacts['role']): string {
+  return ROLES[locale][role];
+}
 
 export const invite: Template<InviteFacts> = {
   en: ({ by, workspace, role, code, url, days }) => ({

@@ -6,7 +6,13 @@ import type { Need, Scope } from '../../../protocol/core/endpoint.ts';
 import { Failure } from '../../../protocol/core/errors.ts';
 import type { ArtifactId } from '../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../protocol/core/limits.ts';
-import { type ChannelName, type ClientFrame, DURABLE_CHANNELS, type DurableChannel } from '../../../protocol/data/realtime.ts';
+import {
+  type ChannelName,
+  type ClientFrame,
+  DURABLE_CHANNELS,
+  type DurableChannel,
+  type ServerFrame,
+} from '../../../protocol/data/realtime.ts';
 import { type AccessNow, closeCodeOf, ENDS, type OpenAccess } from '../../edge/open-access.ts';
 import { refusalOf } from '../../edge/refusals.ts';
 import type { Link, SocketSession } from '../../edge/socket.ts';
@@ -17,10 +23,12 @@ import type { Identity } from '../../features/people/identities/identities.ts';
 import type { Connections } from '../connections.ts';
 import { TokenBucket } from './buckets.ts';
 import { Company } from './company.ts';
+import type { DatasetsFeed } from './datasets-feed.ts';
 import { channelOutlet } from './durable-channel.ts';
 import { errorText, frameText, readFrame } from './frames.ts';
 import type { GatheredSession, Gatherings } from './gathering.ts';
 import { notSubscribed, tooMany } from './refusals.ts';
+import type { FeedFollowing } from './stored-feed.ts';
 import type { VersionsFeed } from './versions-feed.ts';
 
 /** Malformed frames after which the connection is closed. */
@@ -32,6 +40,7 @@ export interface ChannelDeps {
   readonly clock: Clock;
   readonly hub: Pick<ChangeHub, 'follow'>;
   readonly versions: Pick<VersionsFeed, 'follow'>;
+  readonly datasets: Pick<DatasetsFeed, 'follow'>;
   readonly access: Pick<OpenAccess, 'watch'>;
   readonly gatherings: Gatherings;
   readonly connections: Pick<Connections, 'join'>;
@@ -203,6 +212,7 @@ export class ChannelSession implements SocketSession, GatheredSession {
     if (channel === 'presence') this.#subscribePresence(id);
     else if (channel === 'broadcast') this.#subscribeBroadcast(id);
     else if (channel === 'versions') this.#subscribeVersions(since, id);
+    else if (channel === 'datasets') this.#subscribeDatasets(since, id);
     else if (channel === 'comments') this.#subscribeComments(since, id);
     else this.#subscribeDurable(channel, since, id);
   }
@@ -281,17 +291,27 @@ export class ChannelSession implements SocketSession, GatheredSession {
   }
 
   #subscribeVersions(since: number | undefined, id: string | undefined): void {
-    const { artifactId } = this.#seat;
-    const following = this.#deps.versions.follow(artifactId, {
+    const listener = { ...this.#stored(since, id), seesDrafts: () => maySeeReserved(this.#head, this.#principal) };
+    this.#subscribeStored('versions', this.#deps.versions.follow(this.#seat.artifactId, listener));
+  }
+
+  #subscribeDatasets(since: number | undefined, id: string | undefined): void {
+    this.#subscribeStored('datasets', this.#deps.datasets.follow(this.#seat.artifactId, this.#stored(since, id)));
+  }
+
+  #stored(since: number | undefined, id: string | undefined) {
+    return {
       since,
-      seesDrafts: () => maySeeReserved(this.#head, this.#principal),
-      tell: (frame) => {
+      tell: (frame: ServerFrame) => {
         const told = frame.type === 'subscribed' && id !== undefined ? { ...frame, id } : frame;
         return this.link.send(frameText(told)) !== 'skipped';
       },
       fail: () => this.link.close(CLOSE.moved, 'The missed changes could not be read.'),
-    });
-    this.#subscriptions.set('versions', { drained: () => following.resume(), close: () => following.close() });
+    };
+  }
+
+  #subscribeStored(channel: ChannelName, following: FeedFollowing): void {
+    this.#subscriptions.set(channel, { drained: () => following.resume(), close: () => following.close() });
   }
 
   #subscribePresence(id: string | undefined): void {
@@ -350,6 +370,6 @@ export class ChannelSession implements SocketSession, GatheredSession {
 }
 
 function needOf(channel: ChannelName): Need {
-  if (channel === 'versions') return 'data:read';
+  if (channel === 'versions' || channel === 'datasets') return 'data:read';
   return DURABLE_CHANNELS.includes(channel as DurableChannel) ? FEEDS[channel as DurableChannel].need : 'collab:read';
 }

@@ -5,6 +5,7 @@ import type { ServerFrame } from '../../../protocol/data/realtime.ts';
 import { type Bus, onArtifact } from '../../platform/bus.ts';
 import { dateTime } from '../../platform/date-time.ts';
 import type { Queries, Sql } from '../../storage/sql.ts';
+import { type FeedFollowing, type FeedListener, StoredFeed, type Told } from './stored-feed.ts';
 
 /** Missed versions that a returning client gets one by one; after more it reads the list. */
 const MISSED_MAX = 100;
@@ -30,91 +31,31 @@ interface VersionsState {
   readonly versions: readonly StoredVersion[];
 }
 
-export interface VersionsListener {
-  /** Number of the last version that the client knows; undefined to start from now. */
-  readonly since: number | undefined;
+export interface VersionsListener extends FeedListener {
   readonly seesDrafts: () => boolean;
   /** False where the client could not take the frame; it is sent again after `resume`. */
   readonly tell: (frame: VersionsFrame) => boolean;
-  readonly fail: () => void;
 }
 
-export interface VersionsFollowing {
-  /** Called when the client can take frames again. */
-  resume(): void;
-  close(): void;
-}
-
-interface Following {
+interface Following extends Told {
   readonly listener: VersionsListener;
-  begun: boolean;
-  toldNo: number;
   toldLive: VersionId | null | undefined;
 }
 
-interface Feed {
-  readonly followings: Set<Following>;
-  reading: boolean;
-  again: boolean;
-}
-
 export class VersionsFeed {
-  readonly #sql: Sql;
-  readonly #log: Log;
-  readonly #feeds = new Map<ArtifactId, Feed>();
+  readonly #feed: StoredFeed<Following, VersionsState>;
 
-  constructor(deps: { readonly sql: Sql; readonly log: Log; readonly bus: Bus }) {
-    this.#sql = deps.sql;
-    this.#log = deps.log;
-    deps.bus.listen('versions feed', {
-      ...onArtifact(({ artifactId }) => this.#refresh(artifactId)),
-      // One after the other, because each is a read.
-      resync: async () => {
-        for (const artifactId of [...this.#feeds.keys()]) await this.#refresh(artifactId);
-      },
+  constructor({ sql, log, bus }: { readonly sql: Sql; readonly log: Log; readonly bus: Bus }) {
+    this.#feed = new StoredFeed({ what: 'versions', read: (id, sinceNo) => readVersions(sql, id, sinceNo), tell }, log);
+    bus.listen('versions feed', {
+      ...onArtifact(({ artifactId }) => this.#feed.refresh(artifactId)),
+      resync: () => this.#feed.refreshAll(),
     });
   }
 
-  follow(artifactId: ArtifactId, listener: VersionsListener): VersionsFollowing {
-    const feed = this.#feeds.get(artifactId) ?? { followings: new Set(), reading: false, again: false };
-    this.#feeds.set(artifactId, feed);
-    const following: Following = { listener, begun: false, toldNo: listener.since ?? Number.MAX_SAFE_INTEGER, toldLive: undefined };
-    feed.followings.add(following);
-    void this.#refresh(artifactId);
-    return {
-      resume: () => void this.#refresh(artifactId),
-      close: () => {
-        feed.followings.delete(following);
-        if (feed.followings.size === 0 && this.#feeds.get(artifactId) === feed) this.#feeds.delete(artifactId);
-      },
-    };
-  }
-
-  /** One read serves all followers; a request during a read causes another one after it. Never rejects. */
-  async #refresh(artifactId: ArtifactId): Promise<void> {
-    const feed = this.#feeds.get(artifactId);
-    if (feed === undefined) return;
-    feed.again = true;
-    if (!feed.reading) await this.#read(artifactId, feed);
-  }
-
-  async #read(artifactId: ArtifactId, feed: Feed): Promise<void> {
-    feed.reading = true;
-    try {
-      while (feed.again && feed.followings.size > 0) {
-        feed.again = false;
-        const asked = [...feed.followings];
-        const state = await readVersions(this.#sql, artifactId, Math.min(...asked.map(({ toldNo }) => toldNo)));
-        // The artifact is gone; the access watch closes the sockets of its followers.
-        if (state === null) continue;
-        for (const following of asked) if (feed.followings.has(following)) tell(following, state);
-      }
-    } catch (err) {
-      this.#log.warn({ err, artifactId }, 'versions could not be read; their followers reconnect');
-      for (const { listener } of [...feed.followings]) listener.fail();
-    } finally {
-      feed.reading = false;
-    }
+  follow(artifactId: ArtifactId, listener: VersionsListener): FeedFollowing {
+    const toldNo = listener.since ?? Number.MAX_SAFE_INTEGER;
+    return this.#feed.follow(artifactId, { listener, begun: false, toldNo, toldLive: undefined });
   }
 }
 

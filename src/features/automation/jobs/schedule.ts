@@ -65,11 +65,33 @@ export function parseSchedule(expression: string, timezone: string): Schedule {
   };
 }
 
+const FIELDS = [
+  { name: 'minute', takes: 'numbers from 0 to 59' },
+  { name: 'hour', takes: 'numbers from 0 to 23' },
+  { name: 'day of the month', takes: 'numbers from 1 to 31' },
+  { name: 'month', takes: 'numbers from 1 to 12, or jan to dec' },
+  { name: 'day of the week', takes: 'numbers from 0 to 7, or sun to sat' },
+] as const;
+
 function readFields(fields: readonly string[]) {
+  const parsed = parsedBy(fields);
+  if (parsed !== null) return parsed;
+  // Each field alone tells which one it is; the text of the library does not.
+  const at = fields.findIndex((field, index) => parsedBy(FIELDS.map((_, other) => (other === index ? field : '*'))) === null);
+  const wrong = FIELDS[at];
+  if (wrong === undefined) throw invalid('schedule', `No month that it names has the day ${fields[2]}.`);
+  throw invalid(
+    'schedule',
+    `"${fields[at]}" is no ${wrong.name}: that takes ${wrong.takes}, ranges such as 1-5, lists, and steps such as */2.`,
+  );
+}
+
+/** Null where it cannot be read. */
+function parsedBy(fields: readonly string[]) {
   try {
     return cronParser.parseExpression(fields.join(' '), { tz: 'UTC' }).fields;
-  } catch (err) {
-    throw invalid('schedule', `The schedule cannot be read: ${err instanceof Error ? err.message : String(err)}.`);
+  } catch {
+    return null;
   }
 }
 

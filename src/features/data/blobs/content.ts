@@ -1,4 +1,4 @@
-/** Serves the bytes of a blob. They never change, so clients may cache them for as long as HTTP allows. */
+/** Serves the bytes of a blob, or of another stored file. */
 import type { StoredBlob } from '../../../../actors/blobs/changes.ts';
 import type { Endpoints } from '../../../../protocol/table.ts';
 import { partOf } from '../../../content/conditions.ts';
@@ -9,6 +9,8 @@ import type { ObjectStore } from '../../../storage/objects.ts';
 import { contentTypeOf, dispositionOf } from './record.ts';
 
 const ONE_YEAR_S = 31_536_000;
+/** The bytes of a blob never change. No shared caches: they would keep serving a deleted blob. */
+const IMMUTABLE = { 'Cache-Control': `private, max-age=${ONE_YEAR_S}, immutable` };
 /** Prevents a file that passed the type check by mistake from running as a page. PDFs go without it: browsers show no PDF in a sandbox. */
 const SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; media-src 'self'; img-src 'self'; sandbox";
 
@@ -19,16 +21,16 @@ type Content =
 
 export function contentReply(
   objects: Pick<ObjectStore, 'readRange'>,
-  blob: StoredBlob,
+  blob: Omit<StoredBlob, 'createdAtMs'>,
   call: Pick<Call, 'range' | 'ifRange' | 'ifNoneMatch'>,
+  caching: Readonly<Record<string, string>> = IMMUTABLE,
 ): Content {
   const { sha256, sizeBytes } = blob;
   // The id is part of the ETag because two blobs with the same bytes can differ in type.
   const etag = `"${Buffer.from(sha256, 'hex').toString('base64url').slice(0, 27)}.${blob.id.slice(-8)}"`;
   const headers = {
     'Content-Disposition': dispositionOf(blob),
-    // No shared caches: they would keep serving a deleted blob.
-    'Cache-Control': `private, max-age=${ONE_YEAR_S}, immutable`,
+    ...caching,
     'Accept-Ranges': 'bytes',
     ...(blob.mimeType !== 'application/pdf' && { 'Content-Security-Policy': SANDBOX }),
   };
@@ -45,7 +47,7 @@ export function contentReply(
 }
 
 /** A matching If-None-Match leads to a 304 without a range. A stale If-Range leads to the whole file. */
-function isRangeWanted({ range, ifRange, ifNoneMatch }: Pick<Call, 'range' | 'ifRange' | 'ifNoneMatch'>, etag: string): boolean {
+export function isRangeWanted({ range, ifRange, ifNoneMatch }: Pick<Call, 'range' | 'ifRange' | 'ifNoneMatch'>, etag: string): boolean {
   if (range === undefined || (ifNoneMatch !== undefined && etagMatches(ifNoneMatch, etag))) return false;
   return ifRange === undefined || ifRange === etag;
 }

@@ -86,7 +86,7 @@ function writeHandlers(deps: BlobDeps): Handlers<Exclude<BlobEndpoint, Reading>>
     'blobs.put': (call) => {
       const { params, body, nowMs, host } = call;
       const { artifactId, tokenId } = params;
-      return useToken(sql, { artifactId, token: tokenId, direct: false, nowMs }, async (upload) => {
+      return useToken(sql, { artifactId, token: tokenId, direct: false, isDataset: false, nowMs }, async (upload) => {
         requireDeclaredSize(upload, body.lengthBytes);
         await requireRoom(deps, artifactId, body.lengthBytes);
         if (upload.declaredBytes === null) await checkOwnersRoom(sql, artifactId, body.lengthBytes, nowMs);
@@ -97,7 +97,7 @@ function writeHandlers(deps: BlobDeps): Handlers<Exclude<BlobEndpoint, Reading>>
     'blobs.confirm': (call) => {
       const { params, nowMs, host } = call;
       const { artifactId, tokenId } = params;
-      return useToken(sql, { artifactId, token: tokenId, direct: true, nowMs }, async (upload) =>
+      return useToken(sql, { artifactId, token: tokenId, direct: true, isDataset: false, nowMs }, async (upload) =>
         createdReply(config, host, artifactId, await confirmed({ ...deps, asker: call }, artifactId, upload)),
       );
     },
@@ -133,6 +133,7 @@ async function newUpload(deps: BlobDeps, call: Call<Endpoints['blobs.upload']>) 
     declaredBytes: body.size ?? null,
     direct: direct !== undefined,
     createdBy: creatorOf(principal),
+    dataset: null,
     nowMs,
     // Nobody sees how much is sent to the object store before it is confirmed.
     reservedBytes: body.size ?? (direct === undefined ? 0 : LIMITS.blobBytesMax),

@@ -1,4 +1,4 @@
-/** The SQL of upload tokens. Blobs themselves are read and written by the actor's store and journal. */
+/** The SQL of upload tokens, of blobs and of datasets. Blobs themselves are read and written by the actor's store and journal. */
 import type { ArtifactId } from '../../../../protocol/core/ids.ts';
 import type { Queries } from '../../deps.ts';
 
@@ -9,7 +9,9 @@ export interface UploadRow {
   readonly mimeType: string;
   readonly declaredBytes: number | null;
   readonly createdBy: string | null;
-  /** The blob that it will be; null where it began before blobs were named in advance. */
+  /** The dataset whose next version it will be; null for a blob. */
+  readonly dataset: string | null;
+  /** The blob that it will be; null where it began before blobs were named in advance. For a dataset only its reservation is called so. */
   readonly blobId: string | null;
   /** The bytes go straight to the object store. */
   readonly direct: boolean;
@@ -25,22 +27,28 @@ export interface UploadKey {
   readonly id: string;
   readonly artifactId: ArtifactId;
   readonly direct: boolean;
+  readonly isDataset: boolean;
 }
 
 export async function insertUpload(sql: Queries, upload: NewUploadRow): Promise<void> {
   await sql`
-    insert into blob_upload (id, artifact_id, filename, mime_type, declared_bytes, direct, created_by, created_at_ms, expires_at_ms, blob_id)
+    insert into blob_upload (id, artifact_id, filename, mime_type, declared_bytes, direct, created_by, created_at_ms, expires_at_ms, blob_id, dataset)
     values (${upload.id}, ${upload.artifactId}, ${upload.filename}, ${upload.mimeType}, ${upload.declaredBytes}, ${upload.direct},
-      ${upload.createdBy}, ${upload.createdAtMs}, ${upload.expiresAtMs}, ${upload.blobId})`;
+      ${upload.createdBy}, ${upload.createdAtMs}, ${upload.expiresAtMs}, ${upload.blobId}, ${upload.dataset})`;
 }
 
 /** Marks a valid upload as used; undefined when it is unknown, used or expired. Of concurrent callers one gets it. */
-export async function takeUpload(sql: Queries, { id, artifactId, direct }: UploadKey, nowMs: number): Promise<UploadRow | undefined> {
+export async function takeUpload(
+  sql: Queries,
+  { id, artifactId, direct, isDataset }: UploadKey,
+  nowMs: number,
+): Promise<UploadRow | undefined> {
   const [upload] = await sql<UploadRow[]>`
     update blob_upload set used_at_ms = ${nowMs}
-    where id = ${id} and artifact_id = ${artifactId} and direct = ${direct} and used_at_ms is null and expires_at_ms > ${nowMs}
+    where id = ${id} and artifact_id = ${artifactId} and direct = ${direct} and (dataset is not null) = ${isDataset}
+      and used_at_ms is null and expires_at_ms > ${nowMs}
     returning id, filename, mime_type as "mimeType", declared_bytes as "declaredBytes", created_by as "createdBy",
-      blob_id as "blobId", direct, expires_at_ms as "expiresAtMs"`;
+      dataset, blob_id as "blobId", direct, expires_at_ms as "expiresAtMs"`;
   return upload;
 }
 
@@ -50,10 +58,11 @@ export async function releaseUpload(sql: Queries, id: string): Promise<void> {
 }
 
 /** Whether the upload was not used before it expired. */
-export async function isUploadExpired(sql: Queries, { id, artifactId, direct }: UploadKey, nowMs: number): Promise<boolean> {
+export async function isUploadExpired(sql: Queries, { id, artifactId, direct, isDataset }: UploadKey, nowMs: number): Promise<boolean> {
   const [expired] = await sql`
     select 1 from blob_upload
-    where id = ${id} and artifact_id = ${artifactId} and direct = ${direct} and used_at_ms is null and expires_at_ms <= ${nowMs}`;
+    where id = ${id} and artifact_id = ${artifactId} and direct = ${direct} and (dataset is not null) = ${isDataset}
+      and used_at_ms is null and expires_at_ms <= ${nowMs}`;
   return expired !== undefined;
 }
 

@@ -30,12 +30,15 @@ export interface NewUpload {
   readonly declaredBytes: number | null;
   readonly direct: boolean;
   readonly createdBy: string | null;
+  /** The dataset whose next version it will be; null for a blob. */
+  readonly dataset: string | null;
   readonly nowMs: number;
   /** What is reserved for it. */
   readonly reservedBytes: number;
 }
 
 interface TokenUse {
+  readonly isDataset: boolean;
   readonly artifactId: ArtifactId;
   readonly token: UploadId;
   readonly direct: boolean;
@@ -89,8 +92,8 @@ export async function useToken<T>(sql: Queries, use: TokenUse, store: (upload: U
   }
 }
 
-async function takeToken(sql: Queries, { artifactId, token, direct, nowMs }: TokenUse): Promise<UploadRow> {
-  const key = { id: idOf(token), artifactId, direct };
+async function takeToken(sql: Queries, { token, nowMs, ...use }: TokenUse): Promise<UploadRow> {
+  const key = { ...use, id: idOf(token) };
   const upload = await takeUpload(sql, key, nowMs);
   if (upload !== undefined) return upload;
   const isExpired = await isUploadExpired(sql, key, nowMs);

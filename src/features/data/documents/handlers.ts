@@ -11,7 +11,7 @@ import type { Sql } from '../../../storage/sql.ts';
 import { contentHandlers } from './contents/handlers.ts';
 import { conditionState, cursorOf, nameOfCursor } from './rules.ts';
 import { versionHandlers } from './versions/handlers.ts';
-import { WholeDocuments } from './whole-documents.ts';
+import type { WholeDocuments } from './whole-documents.ts';
 
 export interface DocumentDeps {
   readonly sql: Sql;
@@ -19,11 +19,11 @@ export interface DocumentDeps {
   readonly thread: DocumentThread;
   /** Counts the connections that have a document open. */
   readonly rooms: { count(artifactId: ArtifactId, document: string): number };
+  readonly whole: WholeDocuments;
 }
 
 export function documentHandlers(deps: DocumentDeps): Handlers<Extract<keyof Endpoints, `documents.${string}`>> {
-  const whole = new WholeDocuments(deps);
-  return { ...listHandlers(deps), ...contentHandlers({ ...deps, whole }), ...versionHandlers({ ...deps, whole }) };
+  return { ...listHandlers(deps), ...contentHandlers(deps), ...versionHandlers(deps) };
 }
 
 function listHandlers({ runtime, rooms }: DocumentDeps): Handlers<'documents.list' | 'documents.delete'> {

@@ -12,10 +12,11 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
 /** One line with its line end. */
 export function csvLine(values: readonly unknown[]): string {
-  return `${values.map(cell).join(',')}\r\n`;
+  return `${values.map(csvCell).join(',')}\r\n`;
 }
 
-function cell(value: unknown): string {
+/** One cell; empty for a missing field. */
+export function csvCell(value: unknown): string {
   switch (typeof value) {
     case 'undefined':
       return '';

@@ -17,23 +17,35 @@ import { assertMayDrop, deletionFilter, invalid, mayWriteAs, NO_SCHEMA, objectOf
 import { ChangeSchema, schemaEtag } from './schema-change.ts';
 import { writtenRows } from './written-rows.ts';
 
-type TableEndpoint =
-  | 'tables.list'
-  | 'tables.insert'
-  | 'tables.getRow'
-  | 'tables.patchRow'
-  | 'tables.deleteRow'
-  | 'tables.getSchema'
-  | 'tables.putSchema';
+type RowEndpoint = 'tables.insert' | 'tables.getRow' | 'tables.patchRow' | 'tables.deleteRow';
+type TableEndpoint = RowEndpoint | 'tables.list' | 'tables.getSchema' | 'tables.putSchema';
 
 export function tableHandlers(deps: { readonly runtime: Pick<ActorRuntime, 'ask'>; readonly sql: Sql }): Handlers<TableEndpoint> {
   const { runtime, sql } = deps;
   return {
+    ...rowHandlers(deps),
     'tables.list': ({ params, query }) =>
       runtime.ask(params.artifactId, (actor) => {
         const tables = actor.tables.list();
         return { reply: 'ok', body: { success: true, data: { tables, ...(query.count && { total: tables.length }) } } } as const;
       }),
+    'tables.getSchema': ({ params }) =>
+      runtime.ask(params.artifactId, ({ tables }) => {
+        const data = tables.get(params.table).schema ?? NO_SCHEMA;
+        return { reply: 'ok', body: { success: true, data: { ...data, columns: [...data.columns] } }, etag: schemaEtag(data) } as const;
+      }),
+    'tables.putSchema': async (call) => {
+      const { artifactId, table } = call.params;
+      const options = { ifMatch: call.ifMatch, ifNoneMatch: call.ifNoneMatch, mayWrite: mayWriteAs(call.role) };
+      const isNew = await perform(runtime, artifactId, new ChangeSchema(sql, table, call.body, options), call);
+      return { reply: isNew ? 'created' : 'ok', body: { success: true, data: call.body }, etag: schemaEtag(call.body) };
+    },
+  };
+}
+
+/** Of inserts and single rows. */
+export function rowHandlers({ runtime }: { readonly runtime: Pick<ActorRuntime, 'ask'> }): Handlers<RowEndpoint> {
+  return {
     'tables.insert': async (call) => {
       const { artifactId, table } = call.params;
       const { rows, isMany } = rowsOfBody(call.body);
@@ -61,17 +73,6 @@ export function tableHandlers(deps: { readonly runtime: Pick<ActorRuntime, 'ask'
       const options = { ifMatch: call.ifMatch, ifNoneMatch: call.ifNoneMatch, mayWrite: mayWriteAs(call.role) };
       await perform(runtime, artifactId, new DeleteRow(table, rowId, options), call);
       return { reply: 'ok', body: { success: true, data: { deleted: true } } };
-    },
-    'tables.getSchema': ({ params }) =>
-      runtime.ask(params.artifactId, ({ tables }) => {
-        const data = tables.get(params.table).schema ?? NO_SCHEMA;
-        return { reply: 'ok', body: { success: true, data: { ...data, columns: [...data.columns] } }, etag: schemaEtag(data) } as const;
-      }),
-    'tables.putSchema': async (call) => {
-      const { artifactId, table } = call.params;
-      const options = { ifMatch: call.ifMatch, ifNoneMatch: call.ifNoneMatch, mayWrite: mayWriteAs(call.role) };
-      const isNew = await perform(runtime, artifactId, new ChangeSchema(sql, table, call.body, options), call);
-      return { reply: isNew ? 'created' : 'ok', body: { success: true, data: call.body }, etag: schemaEtag(call.body) };
     },
   };
 }

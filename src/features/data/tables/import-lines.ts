@@ -13,7 +13,7 @@ export type ImportLine = { readonly line: number } & (
 );
 
 // A row of the maximum size fits even if its JSON escapes every character.
-const LINE_BYTES_MAX = LIMITS.rowBytesMax * 6;
+export const LINE_BYTES_MAX = LIMITS.rowBytesMax * 6;
 
 /** The parser is given this much at a time, because everything it parses from one piece is in memory at once. */
 const PIECE_BYTES = 64 * 1024;
@@ -28,8 +28,15 @@ interface ParsedLine {
   readonly line: number;
 }
 
-/** Throws INVALID_REQUEST if the first line does not name the fields. Ends at the first line that is not valid CSV. */
-export async function* csvLines(body: AsyncIterable<Uint8Array>, schema: TableSchema | null): AsyncGenerator<ImportLine> {
+/**
+ * Throws INVALID_REQUEST if the first line does not name the fields. Ends at the first line that is not valid CSV.
+ * `onNames` is told the names before the first row comes.
+ */
+export async function* csvLines(
+  body: AsyncIterable<Uint8Array>,
+  schema: TableSchema | null,
+  onNames?: (names: readonly string[]) => void,
+): AsyncGenerator<ImportLine> {
   let parsed: ParsedLine[] = [];
   const parser = parse({
     bom: true,
@@ -55,6 +62,7 @@ export async function* csvLines(body: AsyncIterable<Uint8Array>, schema: TableSc
       lastLine = line;
       if (names === undefined) {
         names = headerNames(record);
+        onNames?.(names);
         types = names.map((name) => schema?.columns.find((column) => column.name === name)?.type);
         continue;
       }
@@ -146,7 +154,7 @@ export async function* ndjsonLines(body: AsyncIterable<Uint8Array>): AsyncGenera
   }
 }
 
-function jsonLine(bytes: Uint8Array, line: number): ImportLine {
+export function jsonLine(bytes: Uint8Array, line: number): ImportLine {
   try {
     const { value } = parseJsonDocument(bytes);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { line, fields: value as RowFields };
@@ -183,6 +191,6 @@ async function* splitLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 }
 
 /** Copies each chunk, because a chunk of a body is valid only until the next one is requested. */
-async function* copies(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+export async function* copies(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   for await (const chunk of body) yield Buffer.from(chunk);
 }

@@ -7,11 +7,12 @@ import { rowReadsOf, TableReads } from './reads.ts';
 
 type Ids = keyof (ReturnType<typeof tableHandlers> & ReturnType<typeof byFilterHandlers> & ReturnType<typeof tableQueryHandlers>);
 
-export function tablesModule(deps: ModuleDeps): Module<Ids> & { readonly purge: PurgeArtifact } {
+export function tablesModule(deps: ModuleDeps): Module<Ids> & { readonly purge: PurgeArtifact; readonly reads: TableReads } {
   const { sql, runtime } = deps;
   const reads = new TableReads(rowReadsOf(deps.tableSql, deps.isEmbedded));
   const purge = new TablePurge(deps);
   return {
+    reads,
     purge: (artifactId, signal) => purgeRows(sql, artifactId, signal),
     handlers: {
       ...tableHandlers({ runtime, sql }),
