@@ -112,6 +112,7 @@ export async function startEasel(settings: Settings, overrides: Overrides = {}):
       appFiles,
       openapi,
       documentThread,
+      builtDir,
       bound,
     });
   } catch (error) {
@@ -144,6 +145,7 @@ interface Foundation {
   readonly appFiles: AppFiles;
   readonly openapi: string;
   readonly documentThread: DocumentThread;
+  readonly builtDir: string;
   readonly bound: BoundPort;
 }
 
@@ -181,6 +183,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     thread,
     sealer,
     egress: egressOf(settings),
+    builtDir: foundation.builtDir,
     pageSdk,
     appFiles,
     tableSql: database.tableSql,
@@ -239,6 +242,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
 
   const drain = async () => {
     edge.stopListening();
+    for (const part of parts.toReversed()) await part.drain?.();
     // Others take over from here on, while the calls under way are answered.
     if (cluster !== undefined) await handOverAll(cluster, runtime);
     await edge.idle();

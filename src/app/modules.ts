@@ -16,18 +16,32 @@ import { ThumbnailWishes } from '../features/artifacts/thumbnails/wishes.ts';
 import { trashModule } from '../features/artifacts/trash/module.ts';
 import { versionsModule } from '../features/artifacts/versions/module.ts';
 import { viewingModule } from '../features/artifacts/viewing/module.ts';
+import { alertsModule } from '../features/automation/alerts/module.ts';
+import { emailModule } from '../features/automation/email/module.ts';
 import { jobsModule } from '../features/automation/jobs/module.ts';
+import { metricsModule } from '../features/automation/metrics/module.ts';
+import { notificationsModule } from '../features/automation/notifications/module.ts';
 import { proxyModule } from '../features/automation/proxy/module.ts';
+import { templatesModule } from '../features/automation/templates/module.ts';
+import { watchesModule } from '../features/automation/watches/module.ts';
+import { webhooksModule } from '../features/automation/webhooks/module.ts';
 import { blobsModule } from '../features/data/blobs/module.ts';
 import { changesModule } from '../features/data/changes/module.ts';
 import { commentsModule } from '../features/data/comments/module.ts';
+import { datasetsModule } from '../features/data/datasets/module.ts';
 import { documentsModule } from '../features/data/documents/module.ts';
 import { inboxModule } from '../features/data/inbox/module.ts';
 import { jsonKeysModule } from '../features/data/json-keys/module.ts';
 import { presenceModule } from '../features/data/presence/module.ts';
 import { tablesModule } from '../features/data/tables/module.ts';
 import { viewerModule } from '../features/data/viewer/module.ts';
+import { askModule } from '../features/library/ask/module.ts';
+import { assetsModule } from '../features/library/assets/module.ts';
+import { catalogModule } from '../features/library/catalog/module.ts';
 import { connectionsModule } from '../features/library/connections/module.ts';
+import { importsModule } from '../features/library/imports/module.ts';
+import { searchModule } from '../features/library/search/module.ts';
+import { skillsModule } from '../features/library/skills/module.ts';
 import type { Module, ModuleDeps, Sweep } from '../features/module.ts';
 import { AccessWatch } from '../features/people/access-watch/access-watch.ts';
 import { accountsModule } from '../features/people/accounts/module.ts';
@@ -106,6 +120,10 @@ export function allModules(deps: AllDeps) {
   const receipts = receiptsModule(deps);
   const analytics = analyticsModule(deps);
   const content = contentModule({ ...deps, ...artifacts, ...viewing, ...receipts, ...analytics });
+  const notifications = notificationsModule({ ...deps, ...tokens });
+  const search = searchModule({ ...deps, workspaces: workspaces.directory });
+  const metrics = metricsModule({ ...deps, ...artifacts, reads: tables.reads });
+  const connections = connectionsModule(deps);
   const list = [
     accounts,
     tokens,
@@ -142,6 +160,7 @@ export function allModules(deps: AllDeps) {
     jsonKeysModule(deps),
     tables,
     blobsModule(deps),
+    datasetsModule(deps),
     documents,
     commentsModule({ ...deps, identities, mail: mail.mail }),
     inboxModule({ ...deps, ...artifacts }),
@@ -156,9 +175,22 @@ export function allModules(deps: AllDeps) {
     notesModule(deps),
     receipts,
     explainModule(deps),
-    connectionsModule(deps),
-    jobsModule(),
+    assetsModule(deps),
+    importsModule({ ...deps, sessions: sessions.sessions, workspaces: workspaces.directory }),
+    skillsModule({ ...deps, workspaces: workspaces.directory }),
+    search,
+    askModule({ ...deps, passages: search.passages, workspaces: workspaces.directory, whole: documents.whole }),
+    connections,
+    catalogModule({ ...deps, workspaces: workspaces.directory }),
+    notifications,
+    jobsModule({ ...deps, ...artifacts, ...analytics, tokens: tokens.tokens, mail: mail.mail, connections: connections.connections }),
+    metrics,
+    alertsModule({ ...deps, ...artifacts, ...metrics, mail: mail.mail }),
+    watchesModule({ ...deps, ...artifacts, ...metrics }),
     proxyModule(deps),
+    webhooksModule(deps),
+    templatesModule(deps),
+    emailModule({ ...deps, mail: mail.mail }),
     provisioningModule({ ...deps, mail: mail.mail, invitations: invites.invitations }),
     housekeeping(deps),
     usageModule(deps),
@@ -172,7 +204,7 @@ export function allModules(deps: AllDeps) {
     receipts: receipts.receipts,
     subjects: { workspace: workspaces.directory, folder: folders.heads },
     mail: mail.mail,
-    streams: () => changes.hub.streams,
+    streams: () => changes.hub.streams + notifications.streams.total,
   };
 }
 

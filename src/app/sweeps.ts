@@ -2,7 +2,7 @@
 import schedule from 'node-schedule';
 import type { Clock, Log } from '../../actors/runtime/ports.ts';
 import type { Sweep } from '../features/module.ts';
-import { claimJob, endJob, giveUpJob, type HouseClaim, noteStep, renewClaim, wantJob, wantJobAgain } from '../storage/house-jobs.ts';
+import { claimJob, endJob, giveUpJob, type HouseClaim, noteStep, renewClaim, wantJob, wantJobAnew } from '../storage/house-jobs.ts';
 import type { Sql } from '../storage/sql.ts';
 
 /** How many things each sweep removed; null where it failed. */
@@ -61,7 +61,7 @@ export function startSweeps(sweeps: readonly Sweep[], deps: SweepDeps): Sweeping
     schedule.scheduleJob(DAILY_AT, (firedAt) => void claimed(() => wantJob(sql, JOB, firedAt.getTime()))),
     schedule.scheduleJob(LOOK_AT, () => void claimed(() => Promise.resolve())),
   ];
-  void claimed(() => (deps.isAlone ? wantJobAgain(sql, JOB, clock.nowMs()) : wantJob(sql, JOB, lastDueMs(clock.nowMs()))));
+  void claimed(() => (deps.isAlone ? wantJobAnew(sql, JOB, clock.nowMs()) : wantJob(sql, JOB, lastDueMs(clock.nowMs()))));
   return {
     now: () => next(() => runSweeps(sweeps, log, stopping.signal)),
     stop: async () => {

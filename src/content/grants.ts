@@ -1,12 +1,15 @@
-/** Signed cookies of the content origin that grant a visitor access. They belong to one slug's host, never to the API. */
-import { randomBytes } from 'node:crypto';
+/** Signed cookies that grant a visitor access. Those of the content origin belong to one slug's host, never to the API. */
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../actors/runtime/ports.ts';
+import { SigningKey } from '../storage/signing-key.ts';
 import type { Sql } from '../storage/sql.ts';
 
-/** `preview`: a preview link, by its id. `unlock`: a password page, by its password's fingerprint. */
-export type GrantKind = 'preview' | 'unlock';
+/**
+ * `preview`: a preview link, by its id. `unlock`: a password page, by its password's fingerprint. `share`: passwords of share
+ * links, by the links' ids and their ends; the only one on the API's host.
+ */
+export type GrantKind = 'preview' | 'unlock' | 'share';
 
 export interface Grant {
   readonly kind: GrantKind;
@@ -21,13 +24,12 @@ const VERIFIED_MAX = 10_000;
 const TOKEN_CHARS_MAX = 1024;
 
 export class Grants {
-  readonly #sql: Sql;
   readonly #clock: Clock;
   readonly #verified = new LRUCache<string, Grant>({ max: VERIFIED_MAX });
-  #key: Promise<Uint8Array> | undefined;
+  readonly #key: SigningKey;
 
   constructor(deps: { readonly sql: Sql; readonly clock: Clock }) {
-    this.#sql = deps.sql;
+    this.#key = new SigningKey(deps.sql, KEY_NAME);
     this.#clock = deps.clock;
   }
 
@@ -39,7 +41,7 @@ export class Grants {
       .setSubject(subject)
       .setAudience(kind)
       .setExpirationTime(Math.floor(expiresAtMs / 1000))
-      .sign(await this.#signingKey());
+      .sign(await this.#key.bytes());
     return cookie(kind, token, Math.floor((expiresAtMs - nowMs) / 1000), secure);
   }
 
@@ -59,7 +61,7 @@ export class Grants {
 
   async #verify(kind: GrantKind, token: string): Promise<Grant | null> {
     try {
-      const { payload } = await jwtVerify(token, await this.#signingKey(), {
+      const { payload } = await jwtVerify(token, await this.#key.bytes(), {
         algorithms: ['HS256'],
         audience: kind,
         requiredClaims: ['sub', 'exp'],
@@ -74,23 +76,6 @@ export class Grants {
       if (error instanceof errors.JOSEError) return null;
       throw error;
     }
-  }
-
-  #signingKey(): Promise<Uint8Array> {
-    this.#key ??= this.#readKey().catch((error) => {
-      this.#key = undefined;
-      throw error;
-    });
-    return this.#key;
-  }
-
-  /** Created once for each installation; every node reads the same key. */
-  async #readKey(): Promise<Uint8Array> {
-    await this.#sql`
-      insert into installation (name, value) values (${KEY_NAME}, ${randomBytes(32).toString('base64url')}) on conflict do nothing`;
-    const [row] = await this.#sql<{ value: string }[]>`select value from installation where name = ${KEY_NAME}`;
-    if (!row) throw new Error(`installation.${KEY_NAME} is missing`);
-    return Buffer.from(row.value, 'base64url');
   }
 }
 

@@ -14,15 +14,14 @@ const HEADERS = {
 };
 
 export function pageSdkHandlers(deps: { readonly pageSdk: PageSdk; readonly config: Config }): Handlers<keyof typeof pageSdk> {
-  const serve = (file: SdkFile) => () => {
-    // The URL is known only once the port is bound.
-    const body = deps.pageSdk.text(file, { artifactId: '', baseUrl: deps.config.baseUrl });
-    return { reply: 'ok', body, type: SDK_MIMES[file], etag: contentEtag(body), headers: HEADERS } as const;
-  };
+  const answer = (body: string, type: string) => ({ reply: 'ok', body, type, etag: contentEtag(body), headers: HEADERS }) as const;
+  // The URL is known only once the port is bound.
+  const serve = (file: SdkFile) => () => answer(deps.pageSdk.text(file, { artifactId: '', baseUrl: deps.config.baseUrl }), SDK_MIMES[file]);
   return {
     'sdk.script': serve('sdk.js'),
     'sdk.module': serve('sdk.mjs'),
     'sdk.types': serve('sdk.d.ts'),
+    'sdk.jobTypes': () => answer(deps.pageSdk.jobTypes, SDK_MIMES['sdk.d.ts']),
     'sdk.documents': serve('sdk-doc.mjs'),
     'sdk.yjs': serve('sdk-yjs.mjs'),
   };

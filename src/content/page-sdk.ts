@@ -28,6 +28,8 @@ export function isSdkFile(name: string): name is SdkFile {
 export class PageSdk {
   /** A script that defines a function which returns `easel`. */
   readonly #core: string;
+  /** Types of the scripts of jobs. */
+  readonly jobTypes: string;
   /** Identical for every page. */
   readonly #files: Readonly<Record<Exclude<SdkFile, 'sdk.js' | 'sdk.mjs'>, string>>;
 
@@ -35,6 +37,7 @@ export class PageSdk {
   constructor(folder: string) {
     const read = (file: string) => readFileSync(join(folder, file), 'utf8');
     this.#core = read('sdk.core.js');
+    this.jobTypes = read('easel-jobs.d.ts');
     this.#files = {
       'sdk.d.ts': read('sdk.d.ts'),
       'sdk-doc.mjs': read('sdk-doc.mjs'),

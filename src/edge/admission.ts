@@ -116,6 +116,8 @@ export class Admission {
     const bearer = authorization.startsWith('Bearer so') ? authorization.slice(7) : BEARER.exec(authorization)?.[1];
     if (bearer === undefined) throw new Failure('UNAUTHORIZED', { reason: 'invalid' });
     return chain(this.#tokens.authenticate(bearer), (principal) => {
+      if (access.who !== 'artifact' && isRun(principal))
+        throw new Failure('FORBIDDEN', { message: 'A job reaches the data of its artifact only.' });
       if (access.who === 'visitor' && isExternal(principal)) throw new Failure('FORBIDDEN', { message: OPENS_SHARED_ONLY });
       if (access.who === 'everybody') refuseWithoutScope(principal, access.scope);
       else if (access.who !== 'artifact' && access.who !== 'visitor') refuseWithoutAccount(principal, access);
@@ -304,6 +306,10 @@ const OPENS_SHARED_ONLY = 'This token opens only what a workspace shares with it
 
 function isExternal(principal: Principal): boolean {
   return principal.kind === 'user' && principal.tokenKind === 'external';
+}
+
+function isRun(principal: Principal): boolean {
+  return principal.kind === 'user' && principal.run !== undefined;
 }
 
 function refuseWithoutScope(principal: Principal, scope: Scope): void {

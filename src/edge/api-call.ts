@@ -14,6 +14,8 @@ export interface CallSource {
   readonly headers: { get(name: string): string; optional(name: string): string | undefined };
   /** Why its access has ended. */
   readonly refusal: Failure | undefined;
+  /** Aborted when the client leaves or `refusal` is set: work for the answer alone can stop. */
+  readonly ended: AbortSignal;
   /** Its cookies where they are the API's; empty on a page's own host. */
   readonly cookies: string;
 }
@@ -79,6 +81,10 @@ export class ApiCall {
 
   get refusal(): Failure | undefined {
     return this.#source.refusal;
+  }
+
+  get ended(): AbortSignal {
+    return this.#source.ended;
   }
 
   /** Set for every access rule that needs a person, as the types of the call promise. */

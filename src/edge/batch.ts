@@ -183,6 +183,9 @@ function found(find: BatchDeps['find'], call: BatchCall, request: BatchRequest, 
       get refusal() {
         return call.refusal;
       },
+      get ended() {
+        return call.ended;
+      },
       headers: new InnerHeaders(request.headers ?? {}, id === 'data.changes' ? 'application/json' : ''),
       query: queries.join('?'),
       body: request.body,

@@ -40,6 +40,8 @@ export interface BaseCall<E extends Endpoint = Endpoint> {
   readonly requestId: string;
   /** Set when the access of the call has ended while it was open. Hand the call to `runtime.ask` where the turn writes, so that it is refused. */
   readonly refusal: Failure | undefined;
+  /** Aborted when the client leaves or `refusal` is set: work for the answer alone can stop. */
+  readonly ended: AbortSignal;
   readonly principal: Principal;
   readonly params: ParamsOf<E>;
   readonly query: QueryOf<E>;

@@ -3,7 +3,7 @@ import type { ArtifactHead } from '../../actors/access/access.ts';
 import type { Answer } from './answer.ts';
 import type { Hosts } from './hosts.ts';
 
-const EXPOSED = 'ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotent-Replayed, X-Next-Cursor';
+const EXPOSED = 'ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotent-Replayed, X-Next-Cursor, X-Proxy-Cache';
 const PREFLIGHT_AGE_S = 7200;
 /** Without an Origin the other headers mean nothing, but a cache must know that the answer depends on it. */
 const NO_ORIGIN_LINES = '\r\nVary: Origin';

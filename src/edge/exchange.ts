@@ -78,14 +78,15 @@ export class Exchange {
   reception: BodyReception | undefined;
   /** What it was admitted with; undefined until then, and where its operation reads no credential. */
   admittance: Admittance | undefined;
-  /** Why its access has ended, or why it cannot be served any more: turns that it still waits for are refused with this. */
-  refusal: Failure | undefined;
   /** Its place among the calls that are not over. */
   pending: object | undefined;
   readonly #response: HttpResponse;
   readonly #trustProxy: boolean;
   readonly #upgradeOffer: UpgradeOffer | undefined;
   readonly #answers: AnswersInFlight | undefined;
+  #refusal: Failure | undefined;
+  /** Made for those that ask for it. */
+  #ended: AbortController | undefined;
   #aborted = false;
   #detached = false;
   #address: string | undefined;
@@ -124,6 +125,27 @@ export class Exchange {
     return this.#aborted;
   }
 
+  /** Why its access has ended, or why it cannot be served any more: turns that it still waits for are refused with this. */
+  get refusal(): Failure | undefined {
+    return this.#refusal;
+  }
+
+  /** The first refusal stays. */
+  refuse(failure: Failure): void {
+    this.#refusal ??= failure;
+    this.#ended?.abort(this.#refusal);
+  }
+
+  /** Aborted when the client leaves or the call is refused. */
+  get ended(): AbortSignal {
+    if (this.#ended === undefined) {
+      this.#ended = new AbortController();
+      if (this.#aborted) this.#ended.abort(new ClientGone());
+      else if (this.#refusal !== undefined) this.#ended.abort(this.#refusal);
+    }
+    return this.#ended.signal;
+  }
+
   /** The cookies of the API's host; those of a page's host are not read here. */
   get cookies(): string {
     return this.isForApi ? this.headers.cookie : '';
@@ -155,6 +177,7 @@ export class Exchange {
     this.#detached = true;
     this.#response.onAborted(() => {
       this.#aborted = true;
+      this.#ended?.abort(new ClientGone());
       this.#onAborted?.();
     });
   }

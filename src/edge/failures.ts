@@ -51,6 +51,7 @@ export function failureAnswer(failure: Failure, request: FailedRequest, extras: 
     hint: details.hint ?? entry.hint,
     param: details.param ?? details.issues?.[0]?.path,
     issues: details.issues,
+    conflict: details.conflict,
     support: entry.status >= 500 ? SUPPORT : undefined,
   };
   return {

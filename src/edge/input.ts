@@ -6,6 +6,7 @@ import { listed, quoted, readInput } from '../../protocol/core/issues.ts';
 import { missingCodeOf } from '../../protocol/core/missing.ts';
 import { patternOf } from '../../protocol/core/pattern.ts';
 import { reservedNames } from '../../protocol/core/reserved-names.ts';
+import { datasetName } from '../../protocol/data/datasets.ts';
 import { documentName } from '../../protocol/data/documents.ts';
 import { jsonKey } from '../../protocol/data/json-keys.ts';
 import { tableName } from '../../protocol/data/tables.ts';
@@ -124,6 +125,7 @@ function misnamed(
 function nameCodeOf(parameter: unknown): ErrorCode | undefined {
   if (parameter === jsonKey) return 'KEY_INVALID';
   if (parameter === documentName) return 'INVALID_DOCUMENT_NAME';
+  if (parameter === datasetName) return 'INVALID_DATASET_NAME';
   return parameter === tableName ? 'INVALID_TABLE_NAME' : undefined;
 }
 

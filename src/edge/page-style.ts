@@ -22,6 +22,8 @@ form { margin: 0; }
 .card { margin: 0 0 1.25rem; padding: 1.25rem; background: var(--card); border: 1px solid var(--line); border-radius: var(--round-l); box-shadow: var(--lift-1); }
 .card > :first-child { margin-top: 0; }
 .card > :last-child { margin-bottom: 0; }
+.preview { display: block; max-width: 100%; max-height: 70vh; border-radius: var(--round-l); }
+audio.preview { width: 100%; }
 .wide form.card { max-width: 40rem; }
 label { display: block; margin: 0 0 0.25rem; font-weight: 600; }
 .note { margin: -0.5rem 0 1rem; color: var(--soft); font-size: 0.875rem; }

@@ -65,6 +65,9 @@ class PendingCall implements OpenCall {
       if (head !== undefined) this.#decideArtifact(head, principal, admittance, admittance.access);
     } else if (admittance.access.who === 'instanceAdmin') {
       if (principal.kind !== 'user' || !principal.isAdmin) this.#refuse(failureOf('refused'));
+    } else if (admittance.access.who === 'everybody') {
+      // Only the handler knows what the caller's standing opens, so the caller has to ask again.
+      if (admittance.reads) this.#refuse(failureOf('undecided'));
     } else if (admittance.seat !== undefined) {
       this.#decideSeat(admittance.seat, admittance.principal, principal);
     }
@@ -109,7 +112,7 @@ class PendingCall implements OpenCall {
     if (this.#state !== 'working' || this.exchange.isReceiving) return;
     this.#strikes += 1;
     if (this.#strikes < STRIKES_MAX) return;
-    this.exchange.refusal ??= failure;
+    this.exchange.refuse(failure);
     this.#answer(failure);
   }
 
@@ -119,7 +122,7 @@ class PendingCall implements OpenCall {
    */
   #refuse(failure: Failure): void {
     const { exchange } = this;
-    exchange.refusal ??= failure;
+    exchange.refuse(failure);
     if (this.#state === 'sending') exchange.drop();
     else if (exchange.isReceiving) exchange.endBody(failure);
     else if (exchange.admittance?.reads === true) this.#answer(failure);

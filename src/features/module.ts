@@ -22,6 +22,8 @@ export interface ModuleDeps extends ServiceDeps, LimiterDeps {
   readonly runtime: ActorRuntime;
   readonly spool: Spool;
   readonly thread: DocumentThread;
+  /** The folder of the build. */
+  readonly builtDir: string;
   /** The way to hosts that users name. */
   readonly egress: Egress;
   /** For secrets that the service must be able to read again. */
@@ -55,6 +57,8 @@ export interface Module<Ids extends EndpointId = never> {
   readonly gauges?: readonly Gauge[];
   /** Called once the service answers. */
   readonly start?: () => void;
+  /** Called first when the process stops, while it still answers: ends work that calls the service itself. */
+  readonly drain?: () => Promise<void>;
   /** Ends timers and work in the background. Called when no request is open any more, in the reverse order of the list. */
   readonly close?: () => Promise<void>;
 }

@@ -12,6 +12,8 @@ export type Fact =
   | (AboutArtifact & { readonly kind: 'artifact.gone' })
   /** Its data was written behind the actor's back (import). */
   | (AboutArtifact & { readonly kind: 'artifact.replaced' })
+  /** A new version of a dataset of it, or one was deleted. */
+  | { readonly kind: 'dataset.changed'; readonly artifactId: ArtifactId }
   /** A token or a session. `credential`: its `credentialName`, which caches know it by. */
   | { readonly kind: 'token.revoked'; readonly tokenId: TokenId; readonly credential: string }
   /** Profile of an account. */
@@ -23,8 +25,12 @@ export type Fact =
   | { readonly kind: 'person.changed'; readonly userIds: readonly UserId[] }
   /** Name, slug, branding, policies, features or end of a workspace. Of its members, its agents and its artifacts there are facts of their own. */
   | { readonly kind: 'workspace.changed'; readonly workspaceId: WorkspaceId }
+  /** Jobs of an artifact: what they listen to may be different now. */
+  | { readonly kind: 'jobs.changed'; readonly artifactId: ArtifactId }
   /** Folders of a workspace or of an account: what they are called, who sees them, where they are and what is in them. */
-  | { readonly kind: 'folder.changed'; readonly workspaceId: WorkspaceId | null; readonly ownerId: UserId | null };
+  | { readonly kind: 'folder.changed'; readonly workspaceId: WorkspaceId | null; readonly ownerId: UserId | null }
+  /** These accounts have new notices in the bell, or have read some. */
+  | { readonly kind: 'notices.changed'; readonly userIds: readonly UserId[] };
 
 interface AboutArtifact {
   readonly artifactId: ArtifactId;

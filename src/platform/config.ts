@@ -2,12 +2,21 @@
 import { z } from 'zod';
 import type { Issue } from '../../protocol/core/errors.ts';
 import { readInput } from '../../protocol/core/issues.ts';
+import { type ImportSettings, readImportSettings } from './import-settings.ts';
 import { readNetworks } from './networks.ts';
-import { type OidcSettings, readProviders } from './oidc-settings.ts';
+import { isLoopback, type OidcSettings, readProviders } from './oidc-settings.ts';
 import { readSecretKeys } from './secret-key.ts';
 
 const flag = z.stringbool();
 const port = z.coerce.number().int().min(0).max(65_535);
+
+/** Tokens travel to it: plain HTTP on this machine only. */
+function importUrl(address: string) {
+  return z
+    .url({ protocol: /^https?$/ })
+    .refine((url) => url.startsWith('https:') || isLoopback(url), 'must use https')
+    .default(address);
+}
 
 export const settings = z.object({
   PORT: port.default(8787).describe('Port to listen on; 0 picks a free one.'),
@@ -119,7 +128,9 @@ export const settings = z.object({
     .string()
     .regex(/^(?:any|\d{1,5}(?:,\d{1,5})*)$/, 'must be numbers of ports, separated by commas, or any')
     .default('80,443')
-    .describe('Ports of other hosts that pages and people may have the service call, separated by commas, or `any`.'),
+    .describe(
+      'Ports of other hosts that pages and people may have the service call, separated by commas, or `any`. Connections to Postgres may use 5432 too.',
+    ),
   EGRESS_PRIVATE_NETWORKS: z
     .string()
     .refine((text) => readNetworks(text) !== undefined, 'must be addresses or networks such as 10.1.0.0/16, separated by commas')
@@ -127,6 +138,43 @@ export const settings = z.object({
     .describe(
       'Addresses and networks that pages and people may have the service call although they are not on the public internet, such as `10.1.0.0/16,fd00::/8`.',
     ),
+  EGRESS_CA_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('File with certificates (PEM) of authorities that are trusted in those calls beside the public ones.'),
+  IMPORT_CLOUD_DRIVE_CLIENT_ID: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Client of this installation at Google, whose drives files can then be imported from. There, register BASE_URL`/v1/file-imports/callback/cloud_drive`.',
+    ),
+  IMPORT_CLOUD_DRIVE_CLIENT_SECRET: z.string().min(1).optional().describe('Its secret.'),
+  IMPORT_CLOUD_DRIVE_API_URL: importUrl('https://www.googleapis.com').describe('Another address of its API, without `/drive/v3`.'),
+  IMPORT_CLOUD_DRIVE_AUTHORIZE_URL: importUrl('https://accounts.google.com/o/oauth2/v2/auth').describe('Where it asks people.'),
+  IMPORT_CLOUD_DRIVE_TOKEN_URL: importUrl('https://oauth2.googleapis.com/token').describe('Where it gives tokens.'),
+  IMPORT_OFFICE_SUITE_CLIENT_ID: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Client of this installation at Microsoft, for files of OneDrive and SharePoint. There, register BASE_URL`/v1/file-imports/callback/office_suite`.',
+    ),
+  IMPORT_OFFICE_SUITE_CLIENT_SECRET: z.string().min(1).optional().describe('Its secret.'),
+  IMPORT_OFFICE_SUITE_API_URL: importUrl('https://graph.microsoft.com').describe('Another address of its API, without `/v1.0`.'),
+  IMPORT_OFFICE_SUITE_AUTHORIZE_URL: importUrl('https://login.microsoftonline.com/common/oauth2/v2.0/authorize').describe(
+    'Where it asks people; instead of `common` the id of an organisation.',
+  ),
+  IMPORT_OFFICE_SUITE_TOKEN_URL: importUrl('https://login.microsoftonline.com/common/oauth2/v2.0/token').describe('Where it gives tokens.'),
+  ASK_BASE_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'A model that writes answers to questions from the pages that were found: the address of an OpenAI-compatible API, such as `https://api.example.com/v1`. The passages are sent there. Without it answers are passages as they are.',
+    ),
+  ASK_MODEL: z.string().min(1).optional().describe('Name of that model. Needed with ASK_BASE_URL.'),
+  ASK_API_KEY: z.string().min(1).optional().describe('Key that is sent to it as a bearer token.'),
   TRUST_PROXY: flag.default(false).describe('Take the caller’s address and protocol from X-Forwarded-For and X-Forwarded-Proto.'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
@@ -140,6 +188,7 @@ export const settings = z.object({
 export interface Settings extends z.output<typeof settings> {
   /** In the order of OIDC_PROVIDERS. */
   readonly oidc: readonly OidcSettings[];
+  readonly imports: ImportSettings;
 }
 
 /** The settings, with those filled in that depend on the bound port. */
@@ -159,18 +208,21 @@ export function parseSettings(environment: Readonly<Record<string, string | unde
   if (issues !== undefined) throw wrong(issues);
   const oidc = readProviders(parsed.OIDC_PROVIDERS, given);
   if (oidc.issues.length > 0) throw wrong(oidc.issues);
+  const { imports, issues: ofImports } = readImportSettings(parsed);
+  if (ofImports.length > 0) throw wrong(ofImports);
   if (parsed.S3_ENDPOINT && !(parsed.S3_ACCESS_KEY && parsed.S3_SECRET_KEY)) {
     throw new ConfigError('These settings are wrong:\n  S3_ACCESS_KEY, S3_SECRET_KEY: needed with S3_ENDPOINT');
   }
   if (parsed.S3_ENDPOINT && parsed.OBJECTS_DIR) {
     throw new ConfigError('These settings are wrong:\n  S3_ENDPOINT, OBJECTS_DIR: files are kept in one of them. Leave one out');
   }
+  if (parsed.ASK_BASE_URL && !parsed.ASK_MODEL) throw new ConfigError('These settings are wrong:\n  ASK_MODEL: needed with ASK_BASE_URL');
   const cluster = clusterTrouble(parsed);
   if (cluster !== undefined) throw new ConfigError(`These settings are wrong:\n  ${cluster}`);
   if (parsed.SIGN_IN_WAYS === 'none' && oidc.providers.length === 0) {
     throw new ConfigError('These settings are wrong:\n  SIGN_IN_WAYS: none needs OIDC_PROVIDERS, or nobody could sign in');
   }
-  return { ...parsed, oidc: oidc.providers };
+  return { ...parsed, oidc: oidc.providers, imports };
 }
 
 /** What keeps the settings of a cluster from working together. */

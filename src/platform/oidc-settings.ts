@@ -6,8 +6,12 @@ import { readInput } from '../../protocol/core/issues.ts';
 /** Without TLS anybody between could sign in as anybody. */
 const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$)/;
 
+export function isLoopback(url: string): boolean {
+  return LOOPBACK.test(url);
+}
+
 const provider = z.object({
-  issuer: z.url({ protocol: /^https?$/ }).refine((url) => url.startsWith('https:') || LOOPBACK.test(url), 'must use https'),
+  issuer: z.url({ protocol: /^https?$/ }).refine((url) => url.startsWith('https:') || isLoopback(url), 'must use https'),
   client_id: z.string().min(1),
   client_secret: z.string().min(1).optional(),
   name: z.string().min(1).max(60).optional(),

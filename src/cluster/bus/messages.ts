@@ -18,11 +18,14 @@ const factSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('artifact.changed'), ...aboutArtifact }),
   z.object({ kind: z.literal('artifact.gone'), ...aboutArtifact }),
   z.object({ kind: z.literal('artifact.replaced'), ...aboutArtifact }),
+  z.object({ kind: z.literal('dataset.changed'), artifactId: id<ArtifactId>() }),
   z.object({ kind: z.literal('token.revoked'), tokenId: id<TokenId>(), credential: z.string() }),
   z.object({ kind: z.literal('account.changed'), userId: id<UserId>() }),
   z.object({ kind: z.literal('person.changed'), userIds: z.array(id<UserId>()) }),
   z.object({ kind: z.literal('workspace.changed'), workspaceId: id<WorkspaceId>() }),
+  z.object({ kind: z.literal('jobs.changed'), artifactId: id<ArtifactId>() }),
   z.object({ kind: z.literal('folder.changed'), workspaceId: id<WorkspaceId>().nullable(), ownerId: id<UserId>().nullable() }),
+  z.object({ kind: z.literal('notices.changed'), userIds: z.array(id<UserId>()) }),
 ]) satisfies z.ZodType<Fact>;
 
 const envelopeSchema = z.object({

@@ -3,6 +3,7 @@ import type { TemplatedApp, us_socket_context_t, WebSocket, WebSocketBehavior } 
 import { endpoints, type SocketEndpointId } from '../../../../protocol/table.ts';
 import type { Dispatcher } from '../../dispatcher.ts';
 import type { FanOut } from '../../fan-out.ts';
+import { ReleasedHandlers } from '../../released-handlers.ts';
 import type { SocketDoor } from '../../socket-door.ts';
 import type { SeatedSocket } from '../../socket-link.ts';
 import type { UpgradeCork } from '../../upgrade-cork.ts';
@@ -15,13 +16,21 @@ type DoorBehavior = ReturnType<SocketDoor['behavior']>;
 type DoorSocket = Parameters<DoorBehavior['open']>[0];
 type DoorData = ReturnType<DoorSocket['getUserData']>;
 
-/** Routes the endpoints. Returns what takes a stream of a node that keeps clients of artifacts of this one. */
+export interface AcceptedSockets {
+  /** Takes a stream of a node that keeps clients of artifacts of this one. */
+  takeLane(stream: PeerStream): void;
+  /** After the app was closed. */
+  release(): void;
+}
+
+/** Routes the endpoints. */
 export function acceptSockets(
   app: TemplatedApp,
   dispatcher: Dispatcher,
   ids: readonly SocketEndpointId[],
   cork: UpgradeCork,
-): (stream: PeerStream) => void {
+): AcceptedSockets {
+  const released: { release(): void }[] = [];
   const behaviors = new Map<SocketEndpointId, DoorBehavior>();
   const local = { publish: (topic: string, frame: Uint8Array | string, isBinary: boolean) => void app.publish(topic, frame, isBinary) };
   const carried = new CarriedSockets<DoorData['seat']>({
@@ -46,9 +55,21 @@ export function acceptSockets(
       dispatcher.take(response, request, { context, cork }),
     );
     behaviors.set(id, behavior);
-    app.ws(pattern, relayed === undefined ? behavior : either(behavior, relayed));
+    if (relayed === undefined) released.push(route(app, pattern, behavior));
+    else released.push(route(app, pattern, either(behavior, relayed)));
   }
-  return (stream) => carried.takeLane(stream);
+  return {
+    takeLane: (stream) => carried.takeLane(stream),
+    release() {
+      for (const handlers of released) handlers.release();
+    },
+  };
+}
+
+function route<Data>(app: TemplatedApp, pattern: string, behavior: WebSocketBehavior<Data>): ReleasedHandlers<Data> {
+  const handlers = new ReleasedHandlers(behavior);
+  app.ws(pattern, handlers.handlers());
+  return handlers;
 }
 
 /** A socket stays what it was when it was opened. */

@@ -65,6 +65,7 @@ export class PageViews {
   #waiting = new Map<string, Waiting>();
   #timer: Timer | undefined;
   #flushing: Promise<void> = Promise.resolve();
+  readonly #listeners: ((ids: readonly ArtifactId[]) => void)[] = [];
 
   constructor(deps: PageViewsDeps) {
     this.#deps = deps;
@@ -73,6 +74,11 @@ export class PageViews {
   /** Visitors whose views wait to be written. */
   get waiting(): number {
     return this.#shares.total;
+  }
+
+  /** Hears of artifacts whose views have been written by this process. Must not throw. */
+  onStored(listener: (ids: readonly ArtifactId[]) => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Somebody has opened a page. Bots and what is beyond a share do not count. */
@@ -124,6 +130,7 @@ export class PageViews {
       for (let at = 0; at < days.length; at += DAYS_AT_ONCE) {
         const some = days.slice(at, at + DAYS_AT_ONCE);
         await this.#store(some);
+        for (const listener of this.#listeners) listener(some.map(({ artifactId }) => artifactId));
         for (const { from } of some) {
           for (const [key, waiting] of from) {
             taken.delete(key);

@@ -5,7 +5,17 @@ import type { DocumentThread } from '../../../storage/document-thread.ts';
 import type { Spool } from '../../../storage/spool.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { tableEntries } from './export-tables.ts';
-import { blobEntry, COMMENTS_ENTRY, documentEntry, FORMAT, fileEntry, jsonEntry, MANIFEST_ENTRY, type Manifest } from './manifest.ts';
+import {
+  blobEntry,
+  COMMENTS_ENTRY,
+  datasetEntry,
+  documentEntry,
+  FORMAT,
+  fileEntry,
+  jsonEntry,
+  MANIFEST_ENTRY,
+  type Manifest,
+} from './manifest.ts';
 import { exportedVersion, type Snapshot, takeSnapshot } from './snapshot.ts';
 import { writeZip, type ZipEntry } from './zip-writer.ts';
 
@@ -74,6 +84,9 @@ async function* entriesOf({ objects, thread }: ExportDeps, snapshot: Snapshot): 
   for (const { name, section } of snapshot.documents) {
     yield { name: documentEntry(name), bytes: await thread.merge(null, await whole(snapshot.read(section))) };
   }
+  for (const { name, sha256, size_bytes: sizeBytes } of snapshot.datasets) {
+    yield { name: datasetEntry(name), chunks: objects.readRange(sha256, 0, sizeBytes - 1) };
+  }
   if (snapshot.comments !== undefined) yield { name: COMMENTS_ENTRY, bytes: await whole(snapshot.read(snapshot.comments.section)) };
   const bytesOf = new Map(snapshot.blobs.map((blob) => [blob.sha256, blob.size_bytes]));
   for (const [sha256, sizeBytes] of bytesOf) yield { name: blobEntry(sha256), chunks: objects.readRange(sha256, 0, sizeBytes - 1) };
@@ -85,7 +98,7 @@ async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(parts);
 }
 
-function manifestOf({ row, version, files, keys, blobs, tables, documents, comments }: Snapshot): Manifest {
+function manifestOf({ row, version, files, keys, blobs, datasets, tables, documents, comments }: Snapshot): Manifest {
   return {
     format: FORMAT,
     format_version: 1,
@@ -104,6 +117,7 @@ function manifestOf({ row, version, files, keys, blobs, tables, documents, comme
     files: files.map((file) => ({ path: file.path, mime: file.mime, sha256: file.sha256.toString('hex') })),
     json_keys: keys.map(({ section: _, ...key }) => key),
     blobs: [...blobs],
+    datasets: [...datasets],
     ...(comments !== undefined && { comments: { settings: comments.settings, version_id: version.id } }),
     documents: documents.map(({ section: _, ...document }) => document),
     tables: tables.map(({ section: _section, fields: _fields, ...table }) => table),

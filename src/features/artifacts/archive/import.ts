@@ -23,6 +23,7 @@ import { newIn, type PlaceWish, type Publisher, placeOf } from '../publish/targe
 import { insertVersion } from '../versions/rows.ts';
 import { storeBlobs, storedBlobs } from './import-blobs.ts';
 import { importComments, readComments } from './import-comments.ts';
+import { importDatasets, type StoredDatasets, storeDatasets } from './import-datasets.ts';
 import { importDocuments, readDocuments } from './import-documents.ts';
 import { importTables } from './import-tables.ts';
 import { fileEntry, jsonEntry, MANIFEST_ENTRY, type Manifest, manifest } from './manifest.ts';
@@ -90,12 +91,14 @@ async function importZip(deps: ImportDeps, publisher: Importer, zip: ZipReader, 
   const documents = await readDocuments(zip, deps.thread, archive.manifest);
   const blobBytes = archive.manifest.blobs.reduce((sum, blob) => sum + blob.size_bytes, 0);
   let bytes = blobBytes;
+  bytes += archive.manifest.datasets.reduce((sum, dataset) => sum + dataset.size_bytes, 0);
   for (const content of archive.contents.values()) bytes += content.length;
   const published = await whileReserved(deps, publisher.userId, bytes, async (held) => {
     await storeContents(deps, archive.contents);
     await storeBlobs(deps, zip, archive.manifest.blobs);
+    const datasets = await storeDatasets(deps, zip, archive.manifest.datasets);
     if (publisher.asker?.refusal !== undefined) throw publisher.asker.refusal;
-    return writeArchive(deps, publisher, { archive, comments, documents, zip, wish, held, blobBytes });
+    return writeArchive(deps, publisher, { archive, comments, documents, datasets, zip, wish, held, blobBytes });
   });
   deps.bus.tell({ artifactId: published.artifactId, slugs: [published.slug], kind: 'artifact.replaced' });
   return published;
@@ -105,6 +108,7 @@ interface ReadArchive {
   readonly archive: Archive;
   readonly comments: Awaited<ReturnType<typeof readComments>>;
   readonly documents: Awaited<ReturnType<typeof readDocuments>>;
+  readonly datasets: StoredDatasets;
   readonly zip: ZipReader;
   readonly wish: PlacedWish;
   /** What is reserved for its contents. */
@@ -113,12 +117,13 @@ interface ReadArchive {
 }
 
 async function writeArchive(deps: ImportDeps, publisher: Importer, read: ReadArchive): Promise<Published> {
-  const { archive, comments, documents, zip, wish } = read;
+  const { archive, comments, documents, datasets, zip, wish } = read;
   return deps.sql.begin(async (tx) => {
     await lockPublishing(tx, publisher.userId);
     const nowMs = deps.clock.nowMs();
     const allowance = await spendPublish(tx, deps, publisher.principal);
-    const digests = new Set([...archive.contents.keys(), ...archive.manifest.blobs.map((blob) => blob.sha256)]);
+    const stored = [...archive.manifest.blobs, ...datasets];
+    const digests = new Set([...archive.contents.keys(), ...stored.map(({ sha256 }) => sha256)]);
     if (!(await holdObjects(tx, digests))) throw new Error('the sweep removed contents that were just stored');
     const name = wish.name ?? archive.manifest.name;
     const place = await holdPlace(tx, publisher, wish.place);
@@ -149,11 +154,12 @@ async function writeArchive(deps: ImportDeps, publisher: Importer, read: ReadArc
     const seqBefore = keys.length + archive.manifest.blobs.length;
     const tablesSeq = await importTables(tx, zip, { id, seqBefore }, archive.manifest.tables);
     const documentsSeq = await importDocuments(tx, { id, seqBefore: tablesSeq }, documents);
+    const datasetBytes = await importDatasets(tx, id, datasets);
     const into = { id, importer: publisher.userId, versionId, seqBefore: documentsSeq, nowMs };
     const seq = await importComments(tx, into, archive.manifest, comments);
     await writeImported(tx, id, { ...archive.manifest, visibility: visibility.visibility, versionId, seq });
     // Last, because others wait for the account's counters.
-    const added = { bytes: (await countVersion(tx, id, archive.files)) + read.blobBytes, artifacts: 1 };
+    const added = { bytes: (await countVersion(tx, id, archive.files)) + read.blobBytes + datasetBytes, artifacts: 1 };
     await settle(tx, publisher.userId, read.held, added, nowMs);
     return {
       artifactId: id,

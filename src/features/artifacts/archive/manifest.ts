@@ -7,6 +7,7 @@ import { idSchema } from '../../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { blobFilename } from '../../../../protocol/data/blobs.ts';
 import { storedCommentSettings } from '../../../../protocol/data/comment-settings.ts';
+import { datasetColumn, datasetName } from '../../../../protocol/data/datasets.ts';
 import { documentName } from '../../../../protocol/data/documents.ts';
 import { jsonKey } from '../../../../protocol/data/json-keys.ts';
 import { tableName, tableSchema } from '../../../../protocol/data/tables.ts';
@@ -54,6 +55,20 @@ export const manifest = z.object({
     .default([]),
   /** The comments themselves are in their entry. `version_id`: the exported version, by the id that the comments name it by. */
   comments: z.object({ settings: storedCommentSettings.nullable(), version_id: idSchema('version') }).optional(),
+  /** The newest version of each, whose rows are in its entry. */
+  datasets: z
+    .array(
+      z.object({
+        name: datasetName,
+        version: z.number().int().min(1).max(1_000_000_000),
+        /** Their order, and those in which no row has a value. */
+        columns: z.array(datasetColumn).max(LIMITS.datasetColumnsMax),
+        sha256: sha256Schema,
+        size_bytes: z.number().int().min(0),
+        created_at_ms: ms,
+      }),
+    )
+    .default([]),
   documents: z.array(z.object({ name: documentName, created_at_ms: ms, updated_at_ms: ms })).default([]),
   tables: z.array(z.object({ name: tableName, schema: tableSchema.nullable(), created_at_ms: ms, updated_at_ms: ms })).default([]),
 });
@@ -67,6 +82,11 @@ export function fileEntry(path: string): string {
 /** Entry of a blob's bytes, shared by blobs with the same bytes. */
 export function blobEntry(sha256: string): string {
   return `data/blobs/${sha256}`;
+}
+
+/** Entry of the rows of a dataset, as lines of JSON. */
+export function datasetEntry(name: string): string {
+  return `data/datasets/${name}.ndjson`;
 }
 
 /** Entry of a table's rows, each a line of JSON with its id and times; an import reads this one. */

@@ -61,6 +61,14 @@ export function readBlobs(sql: Queries, id: ArtifactId): Promise<Manifest['blobs
     where artifact_id = ${id} order by created_at_ms, id`;
 }
 
+/** The newest version of each, by name. */
+export async function readDatasets(sql: Queries, id: ArtifactId): Promise<Manifest['datasets']> {
+  const rows = await sql<(Omit<Manifest['datasets'][number], 'columns'> & { readonly columns: string })[]>`
+    select distinct on (name) name, version, columns, encode(sha256, 'hex') as sha256, size_bytes, created_at_ms
+    from dataset_version where artifact_id = ${id} order by name, version desc`;
+  return rows.map((row) => ({ ...row, columns: JSON.parse(row.columns) }));
+}
+
 export function readTables(sql: Queries, id: ArtifactId): Promise<Manifest['tables']> {
   return sql<Manifest['tables']>`
     select name, schema, created_at_ms, updated_at_ms from data_table where artifact_id = ${id} order by name`;

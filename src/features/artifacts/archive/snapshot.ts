@@ -27,6 +27,7 @@ import {
   readBlobs,
   readCommentSettings,
   readComments,
+  readDatasets,
   readDocuments,
   readTables,
   type TableRow,
@@ -54,6 +55,7 @@ interface Facts {
   readonly version: VersionRow;
   readonly files: readonly FileRow[];
   readonly blobs: readonly Manifest['blobs'][number][];
+  readonly datasets: readonly Manifest['datasets'][number][];
   readonly tables: readonly Manifest['tables'][number][];
   readonly comments: ExportedComments;
   readonly documents: readonly ExportedDocument[];
@@ -135,9 +137,10 @@ async function readFacts(sql: Queries, id: ArtifactId): Promise<Facts> {
   const { row, version } = await exportedVersion(sql, id);
   const files = await listFiles(sql, version.id);
   const blobs = await readBlobs(sql, id);
+  const datasets = await readDatasets(sql, id);
   const tables = await readTables(sql, id);
   const comments = { settings: await readCommentSettings(sql, id), comments: await readComments(sql, id) };
-  return { row, version, files, blobs, tables, comments, documents: await readDocuments(sql, id) };
+  return { row, version, files, blobs, datasets, tables, comments, documents: await readDocuments(sql, id) };
 }
 
 /** The embedded database has one session for everybody, in which cursor names must be unique. */

@@ -1,6 +1,6 @@
 /** The SQL of lists of artifacts: which of them a caller sees, in the order of a page. */
-import { administers, type Principal } from '../../../../actors/access/access.ts';
-import type { ArtifactId, FolderId, UserId, WorkspaceId } from '../../../../protocol/core/ids.ts';
+import { administers, type Grant, type Principal } from '../../../../actors/access/access.ts';
+import type { FolderId, UserId, WorkspaceId } from '../../../../protocol/core/ids.ts';
 import type { PageKey } from '../../../edge/paging.ts';
 import type { Statement } from '../../../storage/sql.ts';
 import type { Queries } from '../../deps.ts';
@@ -17,9 +17,11 @@ export interface Viewer {
   readonly belongsTo: readonly WorkspaceId[];
   /** The workspace of an agent, which sees what the workspace owns. */
   readonly actsFor: WorkspaceId | null;
-  /** What is shared with the caller from outside: artifacts and folders, each with the workspace that gives it. */
-  readonly granted: readonly { readonly resourceId: ArtifactId | FolderId; readonly workspaceId: WorkspaceId }[];
+  /** What is shared with the caller from outside: artifacts, folders and files, each with the workspace that gives it. */
+  readonly granted: readonly Given[];
 }
+
+type Given = Pick<Grant, 'resourceId' | 'workspaceId' | 'capability'>;
 
 export function viewerOf(principal: Principal): Viewer {
   if (principal.kind === 'agent')
@@ -101,7 +103,7 @@ function isNarrowedIn(sql: Queries, workspaceId: WorkspaceId): Statement {
 }
 
 /** Whether the caller sees artifact `a` of this one workspace. */
-function isSeenIn(sql: Queries, viewer: Viewer, workspaceId: WorkspaceId): Statement {
+export function isSeenIn(sql: Queries, viewer: Viewer, workspaceId: WorkspaceId): Statement {
   if (viewer.runs.includes(workspaceId)) return sql`true`;
   return sql`(
     ${isOpen(sql, viewer, isNarrowedIn(sql, workspaceId))}
@@ -114,6 +116,28 @@ function isSeenIn(sql: Queries, viewer: Viewer, workspaceId: WorkspaceId): State
 export function isSeen(sql: Queries, viewer: Viewer): Statement {
   const isNarrowed = sql`(a.folder_id is not null and folder_visibility(a.folder_id) = 'private')`;
   return sql`(${isOpen(sql, viewer, isNarrowed)} or a.id in (${near(sql, viewer)}))`;
+}
+
+/**
+ * Whether artifact `a` is the caller's own, shared with them or in a workspace of theirs, so that they know of it. A public one of strangers is
+ * open to them as well. To be combined with `isSeen`.
+ */
+export function isAround(sql: Queries, viewer: Viewer): Statement {
+  return sql`(a.workspace_id = any(${[...viewer.runs, ...viewer.belongsTo]}) or a.id in (${near(sql, viewer)}))`;
+}
+
+/** Whether the caller may edit artifact `a`, as `rightsOf` in actors/access/access.ts decides it. */
+export function isEditable(sql: Queries, viewer: Viewer): Statement {
+  const { accounts, runs, actsFor } = viewer;
+  const edits = { ...viewer, granted: viewer.granted.filter(({ capability }) => capability === 'edit') };
+  const ofAgent = sql`(a.workspace_id = ${actsFor} and (a.owner_id is null or (a.visibility <> 'private' and not (
+    a.visibility = 'workspace' and a.folder_id is not null and folder_visibility(a.folder_id) = 'private'))))`;
+  return sql`(
+    a.owner_id = any(${accounts})
+    or (a.owner_id is null and a.workspace_id = any(${[...runs]}))
+    or exists (select from collaborator c where c.artifact_id = a.id and c.user_id = any(${accounts}) and c.role = 'editor')
+    or ${ofAgent}
+    ${edits.granted.length === 0 ? sql`` : sql`or a.id in (${grantedIds(sql, edits)})`})`;
 }
 
 function isListed(sql: Queries, viewer: Viewer, listed: Listed): Statement {

@@ -16,6 +16,7 @@ export interface ArtifactRow {
   readonly workspace_id: WorkspaceId | null;
   readonly folder_id: FolderId | null;
   readonly folder: FolderHead | null;
+  readonly kind: 'page' | 'skill';
   readonly name: string;
   readonly slug: string;
   readonly visibility: Visibility;
@@ -47,7 +48,7 @@ export function artifactColumns(sql: Queries, viewers: Accounts) {
   return sql`
     a.id, a.owner_id, a.workspace_id, a.folder_id,
     (select to_json(h) from (select ${folderHeadColumns(sql)} from folder f where f.id = a.folder_id) h) as folder,
-    a.name, a.slug, a.visibility, a.password_hash is not null as has_password,
+    a.kind, a.name, a.slug, a.visibility, a.password_hash is not null as has_password,
     a.allow_anon_write, a.allow_anon_email, a.allow_anon_agent, a.allow_anon_collab,
     a.social_title, a.social_description, a.social_image_url,
     a.live_version_id, lv.version_no as live_version_no, a.pinned_version_id, a.last_version_no,

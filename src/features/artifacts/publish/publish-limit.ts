@@ -14,6 +14,11 @@ export async function requireAllowance({ limiters }: LimiterDeps, principal: Pri
   return spent;
 }
 
+/** What is left of them, for who does not spend any. */
+export function lookAtAllowance({ limiters }: LimiterDeps, principal: Principal): Promise<Spent> {
+  return limiters.shared.look(LIMIT, subjectOf(principal));
+}
+
 /** Spends one publish in the transaction that makes it: a rollback gives it back. Throws RATE_LIMITED. */
 export async function spendPublish(tx: Queries, { limiters }: LimiterDeps, principal: Principal): Promise<Spent> {
   const spent = await limiters.shared.spendIn(tx, LIMIT, subjectOf(principal));

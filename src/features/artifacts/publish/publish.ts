@@ -23,7 +23,7 @@ import { requireSlug } from '../artifacts/slugs.ts';
 import { insertVersion } from '../versions/rows.ts';
 import { type Contents, storeContents } from './contents.ts';
 import { pageTitle } from './page-title.ts';
-import { requireAllowance, spendPublish } from './publish-limit.ts';
+import { lookAtAllowance, requireAllowance, spendPublish } from './publish-limit.ts';
 import { deleteUpload, holdObjects, lockPublishing } from './rows.ts';
 import { type Place, requireEntrypoint, type SizedFile, visibilityIn } from './rules.ts';
 import { findTarget, holderOfNew, type Publisher, placeIn, placeOf, type Target, takeTarget } from './target.ts';
@@ -43,6 +43,18 @@ export interface Published {
   readonly allowance: Spent;
 }
 
+export interface Written {
+  /** The artifact as it was before, locked. */
+  readonly row: ArtifactRow;
+  readonly versionId: VersionId;
+  readonly versionNo: number;
+  readonly waits: boolean;
+  readonly nowMs: number;
+}
+
+/** What else belongs to a publish, written in its transaction. What it throws undoes the publish. */
+export type WriteBeside = (tx: Queries, written: Written) => Promise<void>;
+
 /** The files of a publish with their sizes, and the contents that are not stored yet. */
 export interface Cargo {
   readonly files: readonly SizedFile[];
@@ -61,7 +73,7 @@ interface Checked {
 /** Refuses whatever can be refused before contents are sent or stored. */
 export async function checkPublish(deps: PublishDeps, publisher: Publisher, body: PublishRequest): Promise<Checked> {
   if (body.slug !== undefined) requireSlug(body.slug);
-  const allowance = await requireAllowance(deps, publisher.principal);
+  const allowance = await (publisher.isUnmetered ? lookAtAllowance : requireAllowance)(deps, publisher.principal);
   const place = await placeOf(deps, publisher, body);
   if (place.grant !== undefined) requireDefaults(body);
   const target = await findTarget(deps.sql, publisher, body, place);
@@ -95,13 +107,19 @@ async function checkVersionRoom(sql: Queries, row: ArtifactRow, draft: boolean):
 }
 
 /** Publishes, and returns after the commit. */
-export async function publish(deps: PublishDeps, publisher: Publisher, body: PublishRequest, cargo: Cargo): Promise<Published> {
-  const { target: expected, place } = await checkPublish(deps, publisher, body);
+export async function publish(
+  deps: PublishDeps,
+  publisher: Publisher,
+  body: PublishRequest,
+  cargo: Cargo,
+  beside?: WriteBeside,
+): Promise<Published> {
+  const { target: expected, place, allowance } = await checkPublish(deps, publisher, body);
   const entrypoint = requireEntrypoint(body.entrypoint, cargo.files);
   const newPasswordHash = await hashPassword(body.password);
   const name = body.name ?? (await proposeName(deps, body, cargo, entrypoint));
   const holder = expected === null ? holderOfNew(publisher, place) : holderOfRow(expected);
-  const wish = { body, place, entrypoint, name, newPasswordHash };
+  const wish = { body, place, entrypoint, name, newPasswordHash, allowance, beside };
   const { target, published, sharedWith } = await whileReserved(deps, holder, await bytesToStore(deps.sql, expected, cargo), (held) =>
     storeAndWrite(deps, publisher, cargo, held, wish),
   );
@@ -117,6 +135,9 @@ interface Wish {
   /** Of a new artifact. */
   readonly name: string;
   readonly newPasswordHash: string | undefined;
+  /** As it was before the publish. */
+  readonly allowance: Spent;
+  readonly beside: WriteBeside | undefined;
 }
 
 interface Plan extends Wish {
@@ -144,13 +165,15 @@ async function storeAndWrite(deps: PublishDeps, publisher: Publisher, cargo: Car
       await lockPublishing(tx, publisher.id);
       // The clock is read under the lock, so that the publishes of an account are dated in their order.
       const nowMs = deps.clock.nowMs();
-      const allowance = await spendPublish(tx, deps, publisher.principal);
+      const allowance = publisher.isUnmetered ? wish.allowance : await spendPublish(tx, deps, publisher.principal);
       await requireObjects(tx, cargo.files);
       const place = await holdPlace(tx, publisher, wish.place);
       const target = await takeTarget(tx, publisher, body, place, { name, nowMs });
       await checkVersionRoom(tx, target.row, body.draft);
       const tier = await tierIn(tx, publisher.userId, target.row.workspace_id);
+      await publisher.record?.(tx, target.row.id);
       const written = await writeVersion(tx, publisher, target, { ...wish, place, files: cargo.files, tier, nowMs });
+      await wish.beside?.(tx, { row: target.row, ...written, nowMs });
       const uploadBytes = cargo.uploadId === null ? 0 : await deleteUpload(tx, cargo.uploadId);
       await countStored(tx, { target, publisher: publisher.holder, held, files: cargo.files, uploadBytes, nowMs });
       const sharedWith = place.grant !== undefined && target.isNew ? await shareNew(tx, place.grant, target.row, publisher, nowMs) : [];

@@ -1,6 +1,14 @@
 /** The artifact that a publish goes to: a new one, or one that the caller may edit. */
 
-import { administers, decide, folderGrant, type Grant, type Principal, workspaceRoleOf } from '../../../../actors/access/access.ts';
+import {
+  type ArtifactHead,
+  administers,
+  decide,
+  folderGrant,
+  type Grant,
+  type Principal,
+  workspaceRoleOf,
+} from '../../../../actors/access/access.ts';
 import type { Asker } from '../../../../actors/runtime/runtime.ts';
 import type { PublishRequest } from '../../../../protocol/artifacts/publish.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
@@ -28,10 +36,20 @@ export interface Sender {
   readonly owns: readonly WorkspaceId[];
 }
 
+/** Publishes versions of skills, which nothing else does. Its approvers decide, who need not be editors of the artifact. */
+export interface SkillPublisher {
+  mayPublish(head: ArtifactHead): boolean;
+}
+
 export interface Publisher extends Sender {
+  readonly skill?: SkillPublisher;
   /** The call: its access may end before the publish is committed. */
   readonly asker?: Asker & AuditedCall;
   readonly principal: Principal;
+  /** Of work with bounds of its own: it does not spend the hour's publishes. */
+  readonly isUnmetered?: true;
+  /** Called in the transaction that publishes; what it throws undoes it. */
+  readonly record?: (tx: Queries, artifactId: ArtifactId) => Promise<void>;
 }
 
 export function publisherOf(principal: Principal, asker?: Asker & AuditedCall): Publisher {
@@ -86,7 +104,7 @@ const INSERT_TRIES_MAX = 5;
 
 /**
  * The artifact to push to, null for a new one. Throws ARTIFACT_NOT_FOUND, FORBIDDEN, SLUG_TAKEN when it is another owner's,
- * VERSION_CONFLICT when `base_version_no` is not its last version.
+ * VERSION_CONFLICT when `base_version_no` is not its last version, SKILL_REQUIRES_APPROVAL.
  */
 export async function findTarget(sql: Queries, publisher: Publisher, wish: TargetWish, place: Place): Promise<ArtifactRow | null> {
   const id = wish.artifact_id ?? (wish.slug === undefined ? null : await ownedBySlug(sql, publisher, wish.slug));
@@ -95,15 +113,25 @@ export async function findTarget(sql: Queries, publisher: Publisher, wish: Targe
       throw new Failure('VERSION_CONFLICT', { param: 'base_version_no', message: 'There is no artifact to base this on.' });
     return null;
   }
-  const head = await readHead(sql, id);
-  const decision = decide(head?.deletedAtMs === null ? head : null, publisher.principal, 'edit', 'artifacts:publish');
-  if (decision === 'forbidden') throw new Failure('FORBIDDEN');
-  if (decision !== 'allowed') throw new Failure('ARTIFACT_NOT_FOUND');
-  if (decide(head, publisher.principal, 'manage', 'artifacts:publish') !== 'allowed') requireVersionOnly(wish);
+  const found = await readHead(sql, id);
+  const head = found?.deletedAtMs === null ? found : null;
+  if (publisher.skill === undefined) requireEditor(head, publisher.principal, wish);
+  else if (head === null || !publisher.skill.mayPublish(head)) throw new Failure('SKILL_REQUIRES_APPROVAL');
   const row = await requireArtifact(sql, id, accountsOf(publisher.principal));
+  if (row.kind === 'skill' && publisher.skill === undefined) {
+    throw new Failure('SKILL_REQUIRES_APPROVAL', { message: 'This artifact is a skill, whose versions come from its Markdown.' });
+  }
   requireBase(row, wish.base_version_no);
   requirePlace(row, place, accountsOf(publisher.principal));
   return row;
+}
+
+/** Throws ARTIFACT_NOT_FOUND, FORBIDDEN. */
+function requireEditor(head: ArtifactHead | null, principal: Principal, wish: TargetWish): void {
+  const decision = decide(head, principal, 'edit', 'artifacts:publish');
+  if (decision === 'forbidden') throw new Failure('FORBIDDEN');
+  if (decision !== 'allowed') throw new Failure('ARTIFACT_NOT_FOUND');
+  if (decide(head, principal, 'manage', 'artifacts:publish') !== 'allowed') requireVersionOnly(wish);
 }
 
 /** Throws FORBIDDEN: an editor from outside publishes versions, and changes neither what the artifact is called nor who sees it. */

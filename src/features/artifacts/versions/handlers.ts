@@ -14,6 +14,7 @@ import { artifactEtag } from '../artifacts/conditions.ts';
 import { presentArtifact } from '../artifacts/present.ts';
 import { type ArtifactRow, holderOfRow, lockArtifact, type Pointers, requireArtifact, writePointers } from '../artifacts/rows.ts';
 import { changeTimeMs } from '../artifacts/rules.ts';
+import { requireSkillApprover } from '../artifacts/skill-approvers.ts';
 import { presentFile, presentVersion } from './present.ts';
 import {
   ALL_VERSIONS,
@@ -115,6 +116,7 @@ async function deleteOne(deps: Deps, id: ArtifactId, ref: VersionRef, sight: Sig
   const { row, version } = await deps.sql.begin(async (tx) => {
     // The artifact's lock keeps the version from becoming live or pinned meanwhile, and counts contents in one order.
     const row = await lockArtifact(tx, id, []);
+    requireSkillApprover(call.principal, row);
     const version = await lockVersion(tx, id, ref, sight);
     checkConditions({ etag: versionEtag(version) }, call);
     requireDeletable(row, version, await countVersions(tx, id, ALL_VERSIONS));
@@ -160,6 +162,7 @@ async function movePointers(
   const accounts = accountsOf(call.principal);
   const row = await deps.sql.begin(async (tx) => {
     const before = await lockArtifact(tx, id, accounts);
+    requireSkillApprover(call.principal, before);
     const pointers = await choose(tx, before, await publishRuleFor(tx, before.workspace_id, call.principal));
     await writePointers(tx, id, pointers, changeTimeMs(before, deps.clock.nowMs()));
     await publishDraft(tx, pointers.live);

@@ -45,9 +45,14 @@ async function unifiedDiff(objects: ObjectStore, old: FileRow, file: FileRow): P
   if (old.size_bytes > TEXT_BYTES_MAX || file.size_bytes > TEXT_BYTES_MAX) return undefined;
   const [oldBytes, newBytes] = await Promise.all([objects.read(old.sha256.toString('hex')), objects.read(file.sha256.toString('hex'))]);
   if (!isText(oldBytes) || !isText(newBytes)) return undefined;
+  return unifiedTexts(file.path, oldBytes.toString('utf8'), newBytes.toString('utf8'));
+}
+
+/** Undefined where comparing takes too long. */
+export function unifiedTexts(path: string, before: string, after: string): Promise<string | undefined> {
   // With a callback the library yields to the event loop between its steps.
   return new Promise((resolve) => {
-    createTwoFilesPatch(file.path, file.path, oldBytes.toString('utf8'), newBytes.toString('utf8'), undefined, undefined, {
+    createTwoFilesPatch(path, path, before, after, undefined, undefined, {
       context: 3,
       timeout: FILE_DIFF_MS_MAX,
       maxEditLength: EDITS_MAX,

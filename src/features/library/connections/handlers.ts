@@ -4,7 +4,7 @@ import { administers } from '../../../../actors/access/access.ts';
 import { checkConditions } from '../../../../actors/json/json-conditions.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
 import type { connection } from '../../../../protocol/library/connections.ts';
-import { bodyEtag } from '../../../edge/answer.ts';
+import { contentDigest } from '../../../edge/answer.ts';
 import type { Handlers } from '../../../edge/call.ts';
 import { cutPage, decodeCursor } from '../../../edge/paging.ts';
 import { dateTime } from '../../../platform/date-time.ts';
@@ -13,11 +13,32 @@ import { accountsOf } from '../../people/accounts/rules.ts';
 import { type AuditedCall, audit } from '../../workspaces/audit/audit.ts';
 import { lockWorkspace } from '../../workspaces/workspaces/rows.ts';
 import { addConnection, changeConnection, type PersonsCall } from './connections.ts';
-import { type ConnectionRow, countConnections, deleteConnection, listConnections, lockConnection, readConnection } from './rows.ts';
+import {
+  type ConnectionRow,
+  countConnections,
+  deleteConnection,
+  listConnections,
+  lockConnection,
+  noteUse,
+  readConnection,
+  readSecrets,
+} from './rows.ts';
+import { givenTarget, storedTarget, testConnection } from './testing.ts';
 
-type ConnectionIds = 'connections.list' | 'connections.create' | 'connections.get' | 'connections.update' | 'connections.delete';
+type ConnectionIds =
+  | 'connections.list'
+  | 'connections.test'
+  | 'connections.create'
+  | 'connections.get'
+  | 'connections.update'
+  | 'connections.delete';
 
-export function connectionHandlers({ sql, sealer }: Pick<ModuleDeps, 'sql' | 'sealer'>): Handlers<ConnectionIds> {
+export function connectionHandlers({
+  sql,
+  sealer,
+  egress,
+  clock,
+}: Pick<ModuleDeps, 'sql' | 'sealer' | 'egress' | 'clock'>): Handlers<ConnectionIds> {
   return {
     'connections.list': async ({ workspace, principal, query }) => {
       const rows = await listConnections(sql, workspace.id, accountsOf(principal), decodeCursor(query.cursor), query.limit + 1);
@@ -35,6 +56,21 @@ export function connectionHandlers({ sql, sealer }: Pick<ModuleDeps, 'sql' | 'se
       });
       return { reply: 'created', body: present(requireFound(row)) };
     },
+    'connections.test': async (call) => {
+      const { workspace, principal, body } = call;
+      const way = { egress, share: workspace.id };
+      if (body.connection_id === undefined) return { reply: 'ok', body: await testConnection(way, givenTarget(body)) };
+      const stored = await readConnection(sql, workspace.id, body.connection_id, accountsOf(principal));
+      const row = requireFound(stored);
+      const secrets = await readSecrets(sql, row.id, accountsOf(principal));
+      await sql.begin(async (tx) => {
+        const target = { type: 'connection', id: row.id, name: row.name };
+        await audit(tx, call, { workspaceId: workspace.id, action: 'connection.use', target, detail: { by: 'test' } });
+      });
+      const tested = await testConnection(way, storedTarget(sealer, row, secrets));
+      await noteUse(sql, row, tested.error ?? null, clock.nowMs());
+      return { reply: 'ok', body: tested };
+    },
     'connections.get': async ({ workspace, principal, params }) => {
       const row = await readConnection(sql, workspace.id, params.connectionId, accountsOf(principal));
       return shown(requireFound(row));
@@ -45,7 +81,7 @@ export function connectionHandlers({ sql, sealer }: Pick<ModuleDeps, 'sql' | 'se
       const row = await sql.begin(async (tx) => {
         await lockConnection(tx, workspace.id, params.connectionId);
         const before = requireFound(await readConnection(tx, workspace.id, params.connectionId, accountsOf(principal)));
-        checkConditions({ etag: bodyEtag(present(before)), updatedAtMs: before.updated_at_ms }, call);
+        checkConditions({ etag: etagOf(before), updatedAtMs: before.updated_at_ms }, call);
         requireMayChange(administers(workspace.role), before, Object.keys(body));
         await changeConnection({ tx, sealer, workspaceId: workspace.id }, by, before, body);
         return readConnection(tx, workspace.id, params.connectionId, accountsOf(principal));
@@ -56,8 +92,9 @@ export function connectionHandlers({ sql, sealer }: Pick<ModuleDeps, 'sql' | 'se
       const { workspace, params, principal } = call;
       await sql.begin(async (tx) => {
         await lockConnection(tx, workspace.id, params.connectionId);
-        const { id, name, ...row } = requireFound(await readConnection(tx, workspace.id, params.connectionId, accountsOf(principal)));
-        checkConditions({ etag: bodyEtag(present({ id, name, ...row })), updatedAtMs: row.updated_at_ms }, call);
+        const row = requireFound(await readConnection(tx, workspace.id, params.connectionId, accountsOf(principal)));
+        checkConditions({ etag: etagOf(row), updatedAtMs: row.updated_at_ms }, call);
+        const { id, name } = row;
         await deleteConnection(tx, id);
         const target = { type: 'connection', id, name };
         await audit(tx, call, { workspaceId: workspace.id, action: 'connection.delete', target, detail: { type: row.type } });
@@ -85,9 +122,13 @@ function requireFound(row: ConnectionRow | null): ConnectionRow {
   return row;
 }
 
+/** Uses change how it looks, and so do one's own credentials; neither is a change that a write could miss. */
+function etagOf(row: ConnectionRow): string {
+  return `"${row.updated_at_ms.toString(36)}.${contentDigest(JSON.stringify(present(row)))}"`;
+}
+
 function shown(row: ConnectionRow) {
-  const body = present(row);
-  return { reply: 'ok', body, etag: bodyEtag(body) } as const;
+  return { reply: 'ok', body: present(row), etag: etagOf(row) } as const;
 }
 
 function present(row: ConnectionRow): z.input<typeof connection> {

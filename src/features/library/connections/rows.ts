@@ -48,6 +48,20 @@ export async function readConnection(sql: Queries, workspaceId: WorkspaceId, id:
   return row ?? null;
 }
 
+/** A connection with its workspace. */
+export interface UsableRow extends ConnectionRow {
+  readonly workspace_id: WorkspaceId;
+}
+
+/** For who is a member of its workspace; null for everybody else. */
+export async function readUsable(sql: Queries, id: ConnectionId, accounts: readonly UserId[]): Promise<UsableRow | null> {
+  const [row] = await sql<UsableRow[]>`
+    select ${connectionColumns(sql, accounts)}, c.workspace_id from connection c join workspace w on w.id = c.workspace_id
+    where c.id = ${id} and w.deleted_at_ms is null and exists (
+      select from workspace_member m where m.workspace_id = c.workspace_id and m.user_id = any(${accounts as UserId[]}))`;
+  return row ?? null;
+}
+
 /** Changes of one connection wait for each other until the transaction ends. */
 export async function lockConnection(tx: Queries, workspaceId: WorkspaceId, id: ConnectionId): Promise<void> {
   await tx`select 1 from connection where id = ${id} and workspace_id = ${workspaceId} for update`;
@@ -91,13 +105,43 @@ export interface ChangedConnection {
 /** What went wrong before no longer says anything about it. */
 export async function updateConnection(tx: Queries, id: ConnectionId, { name, authType, config, nowMs }: ChangedConnection): Promise<void> {
   await tx`
-    update connection set name = ${name}, auth_type = ${authType}, config = ${tx.json(config as JSONValue)}, updated_at_ms = ${nowMs},
-      last_error = null
+    update connection set name = ${name}, auth_type = ${authType}, config = ${tx.json(config as JSONValue)},
+      updated_at_ms = greatest(updated_at_ms + 1, ${nowMs}), last_error = null
     where id = ${id}`;
 }
 
 export async function setCredentials(tx: Queries, id: ConnectionId, sealed: Buffer | null): Promise<void> {
   await tx`update connection set credentials = ${sealed} where id = ${id}`;
+}
+
+export interface SecretsRow {
+  /** Whose; null for those of the workspace. */
+  readonly userId: UserId | null;
+  readonly credentials: Buffer;
+}
+
+/** Those that a person with these accounts connects with; null where there are none. */
+export async function readSecrets(sql: Queries, id: ConnectionId, accounts: readonly UserId[]): Promise<SecretsRow | null> {
+  const [row] = await sql<SecretsRow[]>`
+    select null as "userId", credentials from connection where id = ${id} and credentials is not null
+    union all
+    select user_id, credentials from connection_credential where connection_id = ${id} and user_id = any(${accounts as UserId[]})
+    limit 1`;
+  return row ?? null;
+}
+
+/** All members see it; what was said to one person's credentials is for that person. */
+const PERSONS_ERROR = 'The last use failed; its run says why.';
+
+/** `error`: what went wrong; null for nothing. */
+export async function noteUse(
+  sql: Queries,
+  { id, credential_scope: scope }: Pick<ConnectionRow, 'id' | 'credential_scope'>,
+  error: string | null,
+  nowMs: number,
+): Promise<void> {
+  const shown = error !== null && scope === 'person' ? PERSONS_ERROR : error;
+  await sql`update connection set last_used_at_ms = ${nowMs}, last_error = ${shown} where id = ${id}`;
 }
 
 export interface OwnCredentials {

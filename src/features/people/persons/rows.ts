@@ -66,7 +66,7 @@ function grantsOfExternals(sql: Queries) {
 
 function grantColumns(sql: Queries) {
   return sql`
-    g.id, g.workspace_id as "workspaceId", coalesce(g.artifact_id, g.folder_id) as "resourceId", g.capability, e.id as "externalId",
+    g.id, g.workspace_id as "workspaceId", coalesce(g.artifact_id, g.folder_id, g.deliverable_id) as "resourceId", g.capability, e.id as "externalId",
     g.sharee_id as "shareeId", g.expires_at_ms as "expiresAtMs", w.plan_tier, w.plan_status,
     case when f.name is not null then json_build_object('enabled', f.enabled, 'source', f.source) end as flag`;
 }

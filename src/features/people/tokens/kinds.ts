@@ -4,6 +4,7 @@ import {
   readAgentToken,
   readExternalToken,
   readGuestToken,
+  readRunToken,
   readUserToken,
   type TokenUses,
   writeAgentTokenUses,
@@ -14,7 +15,7 @@ import type { KnownToken } from './rules.ts';
 import { tokenSha256 } from './secret.ts';
 
 export interface CredentialKind {
-  readonly name: 'personal' | 'agent' | 'guest' | 'session' | 'external';
+  readonly name: 'personal' | 'agent' | 'guest' | 'session' | 'external' | 'run';
   readonly form: RegExp;
   /** Null where no credential has this digest. */
   read(sql: Queries, sha256: Buffer): Promise<KnownToken | null>;
@@ -35,8 +36,11 @@ const EXTERNAL: CredentialKind = {
   writeUses: writeExternalTokenUses,
 };
 
+/** Of the run of a job, which nobody outside of the process sees. */
+const RUN: CredentialKind = { name: 'run', form: /^sor_[0-9a-f]{64}$/, read: readRunToken };
+
 /** Those that are sent as a bearer token. */
-export const BEARERS: readonly CredentialKind[] = [PERSONAL, AGENT, GUEST, EXTERNAL];
+export const BEARERS: readonly CredentialKind[] = [PERSONAL, AGENT, GUEST, EXTERNAL, RUN];
 
 /** The name that caches and `token.revoked` know a credential by. Each kind has a table of its own, so the name says which. */
 export function credentialName(kind: CredentialKind['name'], sha256: Buffer): string {

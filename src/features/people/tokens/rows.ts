@@ -1,6 +1,6 @@
 /** The SQL of `access_token`, and of how `agent_token` and the tokens in `comment_guest` are read. */
 import type { Scope } from '../../../../protocol/core/endpoint.ts';
-import type { AgentId, ArtifactId, GuestId, TokenId, UserId, WorkspaceId } from '../../../../protocol/core/ids.ts';
+import type { AgentId, ArtifactId, GuestId, JobId, RunId, TokenId, UserId, WorkspaceId } from '../../../../protocol/core/ids.ts';
 import type { PageKey } from '../../../edge/paging.ts';
 import type { Queries } from '../../deps.ts';
 import type { Accounts } from '../accounts/rules.ts';
@@ -188,6 +188,31 @@ export async function readGuestToken(sql: Queries, sha256: Buffer): Promise<Know
   };
 }
 
+interface RunTokenRow extends StandingRow {
+  readonly id: RunId;
+  readonly job_id: JobId;
+  readonly artifact_id: ArtifactId;
+  readonly creator_id: UserId;
+  readonly chain: readonly JobId[];
+}
+
+/** Of the process that has the run now: who has made the job, on its artifact only. Who takes the run over revokes it. */
+export async function readRunToken(sql: Queries, sha256: Buffer): Promise<KnownToken | null> {
+  const [row] = await sql<RunTokenRow[]>`
+    select r.id, r.job_id, r.artifact_id, r.creator_id, r.chain, ${standingColumns(sql)}
+    from job_run r join account a on a.id = r.creator_id
+    where r.token_sha256 = ${sha256} and r.status = 'running'`;
+  if (row === undefined) return null;
+  const run = { id: row.id, jobId: row.job_id, artifactId: row.artifact_id, chain: row.chain };
+  const standing = { ...standingOf(row), isAdmin: false };
+  return {
+    principal: { kind: 'user', userId: row.creator_id, tokenId: row.id, tokenKind: 'personal', ...standing, run },
+    expiresAtMs: null,
+    revoked: false,
+    lastUsedAtMs: Infinity,
+  };
+}
+
 /** Those of these credentials, of any kind, that are revoked or not there. */
 export async function readEnded(sql: Queries, ids: readonly TokenId[]): Promise<Set<TokenId>> {
   const rows = await sql<{ id: TokenId }[]>`
@@ -201,7 +226,9 @@ export async function readEnded(sql: Queries, ids: readonly TokenId[]): Promise<
     union all
     select token_id from comment_guest where token_id = any(${[...ids]}::text[]) and revoked_at_ms is null
     union all
-    select id from session where id = any(${[...ids]}::text[]) and revoked_at_ms is null`;
+    select id from session where id = any(${[...ids]}::text[]) and revoked_at_ms is null
+    union all
+    select id from job_run where id = any(${[...ids]}::text[]) and status = 'running'`;
   const usable = new Set(rows.map(({ id }) => id));
   return new Set(ids.filter((id) => !usable.has(id)));
 }

@@ -28,11 +28,11 @@ export function wasIdle({ idleMs, lastUsedAtMs }: KnownToken, nowMs: number): bo
 }
 
 /** When a new token expires, null for never. Throws INVALID_REQUEST for a time that is not in the future. */
-export function expiryOf(expiresAt: string | undefined, nowMs: number): number | null {
+export function expiryOf(expiresAt: string | undefined, nowMs: number, param = 'expires_at'): number | null {
   if (expiresAt === undefined) return null;
   const expiresAtMs = Date.parse(expiresAt);
   if (expiresAtMs > nowMs) return expiresAtMs;
-  throw new Failure('INVALID_REQUEST', { param: 'expires_at', message: 'expires_at: must be in the future.' });
+  throw new Failure('INVALID_REQUEST', { param, message: `${param}: must be in the future.` });
 }
 
 /** The sign-in or token that a new token is made with. Throws FORBIDDEN for others: they cannot give more than they have. */

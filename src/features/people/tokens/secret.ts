@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { newId, type TokenId } from '../../../../protocol/core/ids.ts';
 
-const PREFIXES = { personal: 'so_', agent: 'sot_', external: 'sox_' } as const;
+const PREFIXES = { personal: 'so_', agent: 'sot_', external: 'sox_', run: 'sor_' } as const;
 
 /** A fresh token. Only its digest is stored; the secret is in the reply and nowhere else. */
 export function newToken(kind: keyof typeof PREFIXES): { readonly id: TokenId; readonly token: string; readonly sha256: Buffer } {

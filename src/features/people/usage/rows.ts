@@ -174,7 +174,8 @@ export async function artifactBytes(tx: Queries, id: ArtifactId): Promise<number
       (select coalesce(sum(size_bytes), 0) from artifact_content where artifact_id = ${id})
       + (select count(*) * ${LIMITS.versionFileRecordBytes}::bigint from artifact_version v join version_file f on f.version_id = v.id
          where v.artifact_id = ${id})
-      + (select coalesce(sum(size_bytes), 0) from blob where artifact_id = ${id}))::bigint as bytes`;
+      + (select coalesce(sum(size_bytes), 0) from blob where artifact_id = ${id})
+      + (select coalesce(sum(size_bytes), 0) from dataset_version where artifact_id = ${id}))::bigint as bytes`;
   return row?.bytes ?? 0;
 }
 
@@ -208,6 +209,9 @@ export async function recount(tx: Queries, accountId: Holder): Promise<Recount |
       ((select coalesce(sum(size_bytes), 0) from (select distinct artifact_id, sha256, size_bytes from file) as content)
         + (select count(*) * ${LIMITS.versionFileRecordBytes}::bigint from file)
         + (select coalesce(sum(b.size_bytes), 0) from own join blob b on b.artifact_id = own.id)
+        + (select coalesce(sum(d.size_bytes), 0) from own join dataset_version d on d.artifact_id = own.id)
+        + (select coalesce(sum(size_bytes), 0) from asset_file where owner_id = u.account_id)
+        + (select coalesce(sum(size_bytes), 0) from asset_file where workspace_id = u.account_id)
         + (select coalesce(sum(p.counted_bytes), 0)
            from publish_upload l join publish_upload_part p on p.upload_id = l.id left join service_principal s on s.id = l.agent_id
            where coalesce(l.user_id, s.workspace_id) = u.account_id)

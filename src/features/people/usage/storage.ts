@@ -1,6 +1,7 @@
 /**
  * The one place that enforces what an account may store. What counts: each distinct content of an artifact once, a small record for every file
- * of every version (drafts included), every blob, the contents of unfinished publishes, and room that is reserved for what is being stored.
+ * of every version (drafts included), every blob, every version of a dataset, every file of an asset
+ * library with its versions, the contents of unfinished publishes, and room that is reserved for what is being stored.
  * An artifact counts for its owner, whoever writes, and until it is purged: its bytes are kept as long as it can be restored.
  * The linked accounts of a person have one maximum together. An artifact that nobody owns counts for its workspace, whose plan bounds it.
  *

@@ -1,11 +1,11 @@
-/** The one document of the web app. Its script fills it; the policy allows nothing inline and nothing of another host. */
+/** The one document of the web app. Its script fills it; the policy allows nothing inline and nothing of another host. Frames are for previews of mail. */
 import { html } from '../../../edge/html.ts';
 import { PAGE_SECURITY, PAGE_TYPE } from '../../../edge/page-frame.ts';
 import type { AppManifest } from './files.ts';
 
 const HEADERS = {
   ...PAGE_SECURITY,
-  'Content-Security-Policy': `${PAGE_SECURITY['Content-Security-Policy']}; manifest-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'`,
+  'Content-Security-Policy': `${PAGE_SECURITY['Content-Security-Policy']}; manifest-src 'none'; frame-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'`,
   'Cache-Control': 'no-store',
 };
 

@@ -18,6 +18,7 @@ import {
   insertGrant,
   type Resource,
   requireArtifactIn,
+  requireFileIn,
   requireFolderIn,
   requireGrant,
   type Subject,
@@ -35,16 +36,18 @@ function pick({ id, name }: { readonly id: ShareeId; readonly name: string }) {
   return { id, name };
 }
 
-/** Throws ARTIFACT_NOT_FOUND, FOLDER_NOT_FOUND, and FILE_NOT_FOUND for every file: a workspace has none apart from its artifacts yet. */
+/** Throws ARTIFACT_NOT_FOUND, FOLDER_NOT_FOUND, FILE_NOT_FOUND, and INVALID_REQUEST where a file is shared for more than looking at it. */
 export async function resourceOf(
   tx: Queries,
   workspaceId: WorkspaceId,
   type: 'artifact' | 'folder' | 'file',
   id: string,
+  capability: Capability,
 ): Promise<Resource> {
   if (type === 'artifact') return requireArtifactIn(tx, workspaceId, id);
   if (type === 'folder') return requireFolderIn(tx, workspaceId, id);
-  throw new Failure('FILE_NOT_FOUND', { param: 'resource_id' });
+  if (capability !== 'view') throw new Failure('INVALID_REQUEST', { param: 'capability', message: 'capability: must be view for a file.' });
+  return requireFileIn(tx, workspaceId, id);
 }
 
 export interface Granting {

@@ -13,6 +13,7 @@ import { localeOf } from '../../../mail/templates/message.ts';
 import { type Config, pageUrl } from '../../../platform/config.ts';
 import { dateTime } from '../../../platform/date-time.ts';
 import type { Queries, ServiceDeps } from '../../deps.ts';
+import { contentUrl } from '../../library/assets/present.ts';
 import { readShownName } from '../../people/accounts/rows.ts';
 import { readLocale } from '../../people/persons/rows.ts';
 import { expiryOf } from '../../people/tokens/rules.ts';
@@ -71,7 +72,7 @@ function changingHandlers({ sql, bus, config, mail }: GrantDeps): Handlers<Exclu
         await requireSimulated(tx, call, body, { grant: plan });
         await lockToShare(tx, call, workspace.id);
         const subject = await subjectOf(tx, workspace.id, body.subject_type, body.subject_id);
-        const resource = await resourceOf(tx, workspace.id, body.resource_type, body.resource_id);
+        const resource = await resourceOf(tx, workspace.id, body.resource_type, body.resource_id, body.capability);
         return grantIn(tx, call, { workspaceId: workspace.id, subject, resource, capability: body.capability, expiresAtMs });
       });
       if (granted.accounts.length > 0) bus.tell({ kind: 'person.changed', userIds: granted.accounts });
@@ -84,7 +85,7 @@ function changingHandlers({ sql, bus, config, mail }: GrantDeps): Handlers<Exclu
         const { capability, expires_at } = body;
         await requireSimulated(tx, call, body, { grant: { email: body.email, capability, expires_at } });
         const row = await lockToShare(tx, call, workspace.id);
-        const resource = await resourceOf(tx, workspace.id, body.resource_type, body.resource_id);
+        const resource = await resourceOf(tx, workspace.id, body.resource_type, body.resource_id, body.capability);
         const { id, email } = await takeExternal(tx, call, workspace.id, body.email);
         const subject = { type: 'external_user', id, name: email } as const;
         const done = await grantIn(tx, call, { workspaceId: workspace.id, subject, resource, capability: body.capability, expiresAtMs });
@@ -144,7 +145,9 @@ async function invite(
   resource: Resource,
 ): Promise<void> {
   const by = (await readShownName(tx, user))?.name ?? null;
-  const url = resource.type === 'artifact' ? pageUrl(config, resource.slug) : config.baseUrl;
+  // A file's own address is that of its bytes, which nobody opens without being signed in.
+  const elsewhere = resource.type === 'file' ? `${config.baseUrl}/my/shared` : config.baseUrl;
+  const url = resource.type === 'artifact' ? pageUrl(config, resource.slug) : elsewhere;
   const locale = localeOf(await readLocale(tx, recipient), workspace.locale);
   const facts = { by, workspace: workspace.name, artifact: resource.name, url };
   await queueMail(tx, [composeMail('shared_outside', facts, { recipient, locale })], nowMs);
@@ -171,10 +174,17 @@ function subjectIn({ id, sharee_id, external_id }: GrantRow) {
   throw new Error(`the grant ${id} is nobody's`);
 }
 
-function resourceIn({ id, artifact_id, folder_id }: GrantRow) {
+function resourceIn({ id, artifact_id, folder_id, deliverable_id }: GrantRow) {
   if (artifact_id !== null) return { resource_type: 'artifact', resource_id: artifact_id } as const;
   if (folder_id !== null) return { resource_type: 'folder', resource_id: folder_id } as const;
+  if (deliverable_id !== null) return { resource_type: 'file', resource_id: deliverable_id } as const;
   throw new Error(`the grant ${id} shares nothing`);
+}
+
+/** A folder has none. */
+function sharedUrl({ slug, deliverable_id }: SharedRow, config: Pick<Config, 'baseUrl' | 'contentHost'>): string | null {
+  if (deliverable_id !== null) return contentUrl(config, deliverable_id);
+  return slug === null ? null : pageUrl(config, slug);
 }
 
 function presentShared(row: SharedRow, config: Pick<Config, 'baseUrl' | 'contentHost'>): z.input<typeof sharedItem> {
@@ -184,7 +194,7 @@ function presentShared(row: SharedRow, config: Pick<Config, 'baseUrl' | 'content
     through: row.through,
     ...resourceIn(row),
     name: row.resource_name,
-    url: row.slug === null ? null : pageUrl(config, row.slug),
+    url: sharedUrl(row, config),
     capability: row.capability,
     expires_at: row.expires_at_ms === null ? null : dateTime(row.expires_at_ms),
     shared_at: dateTime(row.created_at_ms),

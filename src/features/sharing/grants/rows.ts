@@ -3,6 +3,7 @@ import type { Grants } from '../../../../actors/access/access.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
 import {
   type ArtifactId,
+  type DeliverableId,
   type ExternalId,
   type FolderId,
   type GrantId,
@@ -23,7 +24,8 @@ export type Subject =
 /** What is shared. */
 export type Resource =
   | { readonly type: 'artifact'; readonly id: ArtifactId; readonly name: string; readonly slug: string }
-  | { readonly type: 'folder'; readonly id: FolderId; readonly name: string };
+  | { readonly type: 'folder'; readonly id: FolderId; readonly name: string }
+  | { readonly type: 'file'; readonly id: DeliverableId; readonly name: string };
 
 export interface GrantRow {
   readonly id: GrantId;
@@ -32,6 +34,7 @@ export interface GrantRow {
   readonly subject_name: string;
   readonly artifact_id: ArtifactId | null;
   readonly folder_id: FolderId | null;
+  readonly deliverable_id: DeliverableId | null;
   readonly resource_name: string;
   readonly capability: Capability;
   readonly expires_at_ms: number | null;
@@ -41,10 +44,11 @@ export interface GrantRow {
 
 function grantRows(sql: Queries) {
   return sql`
-    select g.id, g.sharee_id, g.external_id, coalesce(s.name, e.email) as subject_name, g.artifact_id, g.folder_id,
-      coalesce(a.name, f.name) as resource_name, g.capability, g.expires_at_ms, g.created_at_ms, g.updated_at_ms
+    select g.id, g.sharee_id, g.external_id, coalesce(s.name, e.email) as subject_name, g.artifact_id, g.folder_id, g.deliverable_id,
+      coalesce(a.name, f.name, d.name) as resource_name, g.capability, g.expires_at_ms, g.created_at_ms, g.updated_at_ms
     from access_grant g left join sharee s on s.id = g.sharee_id left join external_user e on e.id = g.external_id
-      left join artifact a on a.id = g.artifact_id left join folder f on f.id = g.folder_id`;
+      left join artifact a on a.id = g.artifact_id left join folder f on f.id = g.folder_id
+      left join asset_deliverable d on d.id = g.deliverable_id`;
 }
 
 export interface GrantFilter {
@@ -57,8 +61,8 @@ export interface GrantFilter {
 function filtered(sql: Queries, { subject_id, resource_id, resources }: GrantFilter) {
   return sql`
     ${subject_id === undefined ? sql`` : sql`and coalesce(g.sharee_id, g.external_id) = ${subject_id}`}
-    ${resource_id === undefined ? sql`` : sql`and coalesce(g.artifact_id, g.folder_id) = ${resource_id}`}
-    ${resources === undefined ? sql`` : sql`and coalesce(g.artifact_id, g.folder_id) = any(${[...resources]}::text[])`}`;
+    ${resource_id === undefined ? sql`` : sql`and coalesce(g.artifact_id, g.folder_id, g.deliverable_id) = ${resource_id}`}
+    ${resources === undefined ? sql`` : sql`and coalesce(g.artifact_id, g.folder_id, g.deliverable_id) = any(${[...resources]}::text[])`}`;
 }
 
 /** Newest first; those that have ended are shown until the sweep. */
@@ -84,7 +88,7 @@ export async function requireGrant(sql: Queries, workspaceId: WorkspaceId, id: G
 
 export async function findGrant(sql: Queries, subjectId: string, resourceId: string): Promise<GrantRow | null> {
   const [row] = await sql<GrantRow[]>`
-    ${grantRows(sql)} where coalesce(g.sharee_id, g.external_id) = ${subjectId} and coalesce(g.artifact_id, g.folder_id) = ${resourceId}`;
+    ${grantRows(sql)} where coalesce(g.sharee_id, g.external_id) = ${subjectId} and coalesce(g.artifact_id, g.folder_id, g.deliverable_id) = ${resourceId}`;
   return row ?? null;
 }
 
@@ -105,10 +109,11 @@ export async function insertGrant(tx: Queries, spec: NewGrant): Promise<GrantId>
   const { subject, resource } = spec;
   await tx`
     insert into access_grant (
-      id, workspace_id, sharee_id, external_id, artifact_id, folder_id, made_through, capability, expires_at_ms, created_by, created_at_ms, updated_at_ms)
+      id, workspace_id, sharee_id, external_id, artifact_id, folder_id, deliverable_id, made_through, capability, expires_at_ms, created_by, created_at_ms, updated_at_ms)
     values (
       ${id}, ${spec.workspaceId}, ${subject.type === 'sharee' ? subject.id : null}, ${subject.type === 'sharee' ? null : subject.id},
-      ${resource.type === 'artifact' ? resource.id : null}, ${resource.type === 'folder' ? resource.id : null}, ${spec.madeThrough ?? null},
+      ${resource.type === 'artifact' ? resource.id : null}, ${resource.type === 'folder' ? resource.id : null},
+      ${resource.type === 'file' ? resource.id : null}, ${spec.madeThrough ?? null},
       ${spec.capability},
       ${spec.expiresAtMs}, ${spec.createdBy}, ${spec.nowMs}, ${spec.nowMs})`;
   return id;
@@ -165,6 +170,14 @@ export async function requireFolderIn(tx: Queries, workspaceId: WorkspaceId, id:
   const [row] = await tx<{ id: FolderId; name: string }[]>`select id, name from folder where id = ${id} and workspace_id = ${workspaceId}`;
   if (row === undefined) throw new Failure('FOLDER_NOT_FOUND', { param: 'resource_id' });
   return { type: 'folder', ...row };
+}
+
+/** A file of the workspace's assets. Throws FILE_NOT_FOUND. */
+export async function requireFileIn(tx: Queries, workspaceId: WorkspaceId, id: string): Promise<Resource> {
+  const [row] = await tx<{ id: DeliverableId; name: string }[]>`
+    select id, name from asset_deliverable where id = ${id} and workspace_id = ${workspaceId} for key share`;
+  if (row === undefined) throw new Failure('FILE_NOT_FOUND', { param: 'resource_id' });
+  return { type: 'file', ...row };
 }
 
 export interface SharedRow extends GrantRow {

@@ -4,6 +4,7 @@ import { Failure } from '../../../../protocol/core/errors.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import type { Handlers } from '../../../edge/call.ts';
 import { cutPage, decodeCursor } from '../../../edge/paging.ts';
+import { textOfBody } from '../../../edge/utf8.ts';
 import { dateTime } from '../../../platform/date-time.ts';
 import { changeTimeMs } from '../../artifacts/artifacts/rules.ts';
 import type { ServiceDeps } from '../../deps.ts';
@@ -33,7 +34,7 @@ export function noteHandlers({ sql, clock }: NoteDeps): Handlers<'notes.list' | 
     },
     'notes.put': async (call) => {
       const { workspace, params, body, user } = call;
-      const content = textOf(body);
+      const content = textOfBody(body);
       const { row, isNew } = await sql.begin(async (tx) => {
         await lockToShare(tx, call, workspace.id);
         const sharee = await requireSharee(tx, workspace.id, params.shareeId);
@@ -64,17 +65,6 @@ export function noteHandlers({ sql, clock }: NoteDeps): Handlers<'notes.list' | 
       return { reply: 'ok', body: { success: true } };
     },
   };
-}
-
-/** Throws INVALID_REQUEST for bytes that are not UTF-8, or that Postgres cannot store as text. */
-function textOf(body: Uint8Array): string {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-    if (!text.includes('\0')) return text;
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-  }
-  throw new Failure('INVALID_REQUEST', { param: 'body', message: 'body: must be UTF-8 text without NUL characters.' });
 }
 
 function stateOf(row: NoteRow) {

@@ -1,7 +1,8 @@
 /** Writes the record of what was done in a workspace, in the transaction that does it. Entries are never changed. */
 import type { JSONValue } from 'postgres';
-import type { Principal } from '../../../../actors/access/access.ts';
+import type { Principal, UserPrincipal } from '../../../../actors/access/access.ts';
 import { newId, type WorkspaceId } from '../../../../protocol/core/ids.ts';
+import { eventOfAction, noteForWebhooks } from '../../automation/webhooks/outbox.ts';
 import type { Queries } from '../../deps.ts';
 
 /** The call that does it. */
@@ -11,6 +12,9 @@ export interface AuditedCall {
   readonly requestId: string;
   readonly nowMs: number;
 }
+
+/** Also what is done in somebody's name, such as by a job of theirs. */
+type AuditedBy = Omit<AuditedCall, 'principal'> & { readonly principal: Principal | Pick<UserPrincipal, 'kind' | 'userId'> };
 
 export interface AuditEntry {
   /** Null for what concerns the installation. */
@@ -22,7 +26,7 @@ export interface AuditEntry {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-export async function audit(tx: Queries, by: AuditedCall, entry: AuditEntry): Promise<void> {
+export async function audit(tx: Queries, by: AuditedBy, entry: AuditEntry): Promise<void> {
   const { workspaceId, action, target, detail = {} } = entry;
   const { kind, id, name } = actorOf(by.principal);
   // The name is kept as it was: the account may be renamed or gone when the entry is read.
@@ -35,6 +39,9 @@ export async function audit(tx: Queries, by: AuditedCall, entry: AuditEntry): Pr
       ${newId('audit')}, ${workspaceId}, ${by.nowMs}, ${kind}, ${id}, ${shown}, ${action}, ${target.type},
       ${target.id}, ${target.name}, ${tx.json(detail as JSONValue)}, ${by.address},
       ${by.requestId})`;
+  const event = workspaceId === null ? undefined : eventOfAction(action, detail);
+  if (workspaceId === null || event === undefined) return;
+  await noteForWebhooks(tx, { workspaceId, event, atMs: by.nowMs, data: { action, actor: { kind, id }, target, detail } });
 }
 
 interface Actor {
@@ -44,7 +51,7 @@ interface Actor {
   readonly name: string | null;
 }
 
-function actorOf(principal: Principal): Actor {
+function actorOf(principal: AuditedBy['principal']): Actor {
   switch (principal.kind) {
     case 'user':
       return { kind: 'user', id: principal.userId, name: null };

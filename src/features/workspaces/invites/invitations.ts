@@ -1,11 +1,12 @@
 /** Invites addresses to a workspace: an invitation belongs to its address, and its code is in the mail and nowhere else. */
+
 import type { WorkspaceRole } from '../../../../protocol/core/endpoint.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
 import { newId, type UserId, type WorkspaceId } from '../../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { queueMail } from '../../../mail/outbox.ts';
-import { composeMail } from '../../../mail/templates/compose.ts';
 import { localeOf } from '../../../mail/templates/message.ts';
+import { composeFor } from '../../automation/templates/system.ts';
 import type { Queries, ServiceDeps } from '../../deps.ts';
 import { readShownName } from '../../people/accounts/rows.ts';
 import { findByProvedEmail, readLinked, readLocale } from '../../people/persons/rows.ts';
@@ -144,7 +145,8 @@ export class Invitations {
       days: LIMITS.inviteTtlMs / DAY_MS,
     };
     const locale = localeOf(await readLocale(tx, invite.email), workspace.locale);
-    await queueMail(tx, [composeMail('invite', facts, { recipient: invite.email, locale })], invite.sent_at_ms);
+    const mail = await composeFor(tx, workspace.id, 'invite', facts, { recipient: invite.email, locale });
+    await queueMail(tx, [mail], invite.sent_at_ms);
   }
 
   /** The page of an invitation. Opening it changes nothing. */

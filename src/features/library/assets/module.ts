@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { LIMITS } from '../../../../protocol/core/limits.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import type { Module, ModuleDeps } from '../../module.ts';
+import { PasswordHasher } from '../../people/sign-in/password-hasher.ts';
+import { contentHandlers } from './content.ts';
+import { assetHandlers } from './handlers.ts';
+import { deleteEndedLinks } from './link-rows.ts';
+import { ShareLinks } from './share-links.ts';
+import { sharePages } from './share-page.ts';
+import { removeEndedLibraries } from './sweeps.ts';
+import { drawingIn } from './thumbnails/drawing.ts';
+import { PictureQueue } from './thumbnails/queue.ts';
+
+type Ids = keyof (ReturnType<typeof assetHandlers> & ReturnType<typeof contentHandlers> & ReturnType<typeof sharePages>);
+
+export function assetsModule(deps: ModuleDeps): Module<Ids> {
+  const { sql, clock } = deps;
+  const hasher = new PasswordHasher(deps);
+  const shareLinks = new ShareLinks({ ...deps, hasher, limiter: deps.limiters.shared });
+  const pictures = new PictureQueue({ ...deps, draw: drawingIn(join(deps.builtDir, 'picture-process.js'), systemClock) });
+  return {
+    handlers: {
+      ...assetHandlers({ ...deps, shareLinks, hasher, pictures }),
+      ...contentHandlers({ ...deps, shareLinks }),
+      ...sharePages({ ...deps, shareLinks }),
+    },
+    sweeps: [
+      { name: 'assetLinks', run: () => deleteEndedLinks(sql, clock.nowMs() - LIMITS.assetLinksKeptMs) },
+      { name: 'assetsOfDeletedWorkspaces', run: (signal) => removeEndedLibraries(deps, signal) },
+    ],
+    start: () => pictures.start(),
+    close: () => pictures.stop(),
+  };
+}

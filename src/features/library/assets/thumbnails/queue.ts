@@ -1,0 +1,113 @@
+/** Makes the pictures of files, one at a time in a process, in turn by whose they are. Rows of the database are the queue. */
+import type { Clock, Log, Timer } from '../../../../../actors/runtime/ports.ts';
+import type { Sql } from '../../../../storage/sql.ts';
+import { sha256Of, storeContents } from '../../../artifacts/publish/contents.ts';
+import { holdObjects } from '../../../artifacts/publish/rows.ts';
+import type { ServiceDeps } from '../../../deps.ts';
+import { type Claimed, giveBack, nextDueMs, takeNext, writeFailure, writePicture } from './rows.ts';
+import { isPicture, retryAtMs } from './rules.ts';
+
+/** Longer than a picture may take, so that a lease only ends early when its process has died. */
+const LEASE_MS = 2 * 60_000;
+/** How often the queue is looked at for what another process has left behind. */
+const POLL_MS = 60_000;
+
+/** Makes a WebP picture. Rejects where it cannot, within its deadline, and when `signal` ends it. */
+export type DrawPicture = (bytes: Buffer, mimeType: string, signal: AbortSignal) => Promise<Buffer>;
+
+interface Deps extends Pick<ServiceDeps, 'objects'> {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly draw: DrawPicture;
+}
+
+export class PictureQueue {
+  readonly #deps: Deps;
+  readonly #stopping = new AbortController();
+  #timer: Timer | undefined;
+  #running: Promise<void> | undefined;
+  #wokenMeanwhile = false;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  /** Makes what an earlier process left behind, a while after the start, which it must not slow down. */
+  start(): void {
+    this.#timer = this.#deps.clock.after(POLL_MS, () => this.wake());
+  }
+
+  /** Ends the picture that is being made. The rest stays in the queue for the next start. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#timer?.cancel();
+    await this.#running;
+  }
+
+  wake(): void {
+    if (this.#stopping.signal.aborted) return;
+    if (this.#running !== undefined) {
+      this.#wokenMeanwhile = true;
+      return;
+    }
+    this.#timer?.cancel();
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined;
+      if (this.#wokenMeanwhile) this.wake();
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { sql, clock, log } = this.#deps;
+    let waitMs = POLL_MS;
+    try {
+      do this.#wokenMeanwhile = false;
+      while (await this.#makeNext());
+      if (this.#stopping.signal.aborted) return;
+      const dueMs = await nextDueMs(sql);
+      if (dueMs !== null) waitMs = Math.min(POLL_MS, Math.max(1000, dueMs - clock.nowMs()));
+    } catch (err) {
+      log.warn({ err }, 'the queue of pictures of files could not be read or written; it is tried again');
+    }
+    if (!this.#stopping.signal.aborted) this.#timer = clock.after(waitMs, () => this.wake());
+  }
+
+  /** False where nothing is left to do now. */
+  async #makeNext(): Promise<boolean> {
+    const { sql, clock } = this.#deps;
+    if (this.#stopping.signal.aborted) return false;
+    const nowMs = clock.nowMs();
+    const claimed = await takeNext(sql, { nowMs, untilMs: nowMs + LEASE_MS });
+    if (claimed === null) return this.#wokenMeanwhile;
+    await this.#make(claimed);
+    return true;
+  }
+
+  async #make(claimed: Claimed): Promise<void> {
+    const { sql, clock, log, objects, draw } = this.#deps;
+    try {
+      const bytes = await draw(await objects.read(claimed.sha256), claimed.mimeType, this.#stopping.signal);
+      if (!isPicture(bytes)) throw new Error(`the process made no picture that can be kept, but ${bytes.length} bytes`);
+      await this.#store(claimed, bytes);
+    } catch (err) {
+      if (this.#stopping.signal.aborted) return giveBack(sql, claimed, clock.nowMs());
+      const dueAtMs = retryAtMs(claimed.attempts, clock.nowMs());
+      const { fileId, attempts } = claimed;
+      log.warn(
+        { err, fileId, attempts },
+        dueAtMs === null ? 'a file cannot be pictured' : 'a file could not be pictured; it is tried again',
+      );
+      await writeFailure(sql, claimed, dueAtMs);
+    }
+  }
+
+  async #store(claimed: Claimed, bytes: Buffer): Promise<void> {
+    const sha256 = await sha256Of(bytes);
+    await storeContents(this.#deps, new Map([[sha256, bytes]]));
+    await this.#deps.sql.begin(async (tx) => {
+      if (!(await holdObjects(tx, new Set([sha256])))) throw new Error('the sweep has removed the picture');
+      await writePicture(tx, claimed, sha256);
+    });
+  }
+}

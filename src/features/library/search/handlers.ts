@@ -1,0 +1,131 @@
+/** The endpoint of search. */
+import type { z } from 'zod';
+import type { Principal } from '../../../../actors/access/access.ts';
+import { Failure } from '../../../../protocol/core/errors.ts';
+import type { WorkspaceId } from '../../../../protocol/core/ids.ts';
+import { SEARCH_GROUPS, type SearchGroup, type SearchHit, type searchResult } from '../../../../protocol/library/search.ts';
+import type { Endpoints } from '../../../../protocol/table.ts';
+import type { Call, Handlers } from '../../../edge/call.ts';
+import { dateTime } from '../../../platform/date-time.ts';
+import type { ServiceDeps } from '../../deps.ts';
+import { memberOf } from '../../workspaces/folders/places.ts';
+import type { WorkspaceDirectory } from '../../workspaces/workspaces/directory.ts';
+import { findArtifacts, recentArtifacts } from './artifacts.ts';
+import { type Asking, findNamed, type NamedGroup, type NamedRow } from './groups.ts';
+import { nameScore } from './names.ts';
+import { urlOf } from './passages.ts';
+import { readerOf } from './reader.ts';
+import { snippetsOf } from './snippets.ts';
+import { type Term, termsOf } from './terms.ts';
+
+export interface SearchDeps extends Pick<ServiceDeps, 'sql' | 'config'> {
+  readonly workspaces: WorkspaceDirectory;
+}
+
+interface Rebuilding {
+  readonly indexer: { rebuild(): Promise<number> };
+}
+
+export function searchHandlers(deps: SearchDeps & Rebuilding): Handlers<'search.find' | 'search.rebuild'> {
+  return {
+    'search.rebuild': async () => ({ reply: 'ok', body: { queued: await deps.indexer.rebuild() } }),
+    'search.find': async (call) => {
+      const { q, groups = SEARCH_GROUPS, limit } = call.query;
+      const asking = await askingOf(deps, call);
+      const terms = await termsOf(deps.sql, q, true);
+      const found = new Map<SearchGroup, SearchHit[]>();
+      // Only signs: that is nobody's name and no word.
+      const isNothing = terms.length === 0 && q.trim() !== '';
+      // One after the other: one search takes one connection.
+      if (!isNothing) for (const group of groups) found.set(group, await hitsOf(deps, group, asking, terms, limit));
+      const all = Object.fromEntries(SEARCH_GROUPS.map((group) => [group, found.get(group) ?? []]));
+      return { reply: 'ok', body: { query: q, ...all } as z.input<typeof searchResult> };
+    },
+  };
+}
+
+/** Throws FORBIDDEN where the caller may not narrow the search to the workspace. */
+async function askingOf({ workspaces }: SearchDeps, { principal, query }: Call<Endpoints['search.find']>): Promise<Asking> {
+  return {
+    reader: readerOf(principal),
+    scopes: principal.kind === 'agent' ? principal.scopes : null,
+    workspaceId: query.workspace === undefined ? undefined : await workspaceOf(workspaces, principal, query.workspace),
+  };
+}
+
+async function workspaceOf(workspaces: WorkspaceDirectory, principal: Principal, ref: string): Promise<WorkspaceId> {
+  if (principal.kind !== 'user' || principal.tokenKind === 'external') {
+    throw new Failure('FORBIDDEN', {
+      param: 'workspace',
+      message: 'workspace: is for personal tokens; this token searches where it is used already.',
+      hint: 'Leave workspace out.',
+    });
+  }
+  return memberOf(workspaces, principal, ref).catch((error: unknown) => {
+    throw error instanceof Failure
+      ? new Failure(error.code, { param: 'workspace', message: 'You are not a member of this workspace.' })
+      : error;
+  });
+}
+
+async function hitsOf(deps: SearchDeps, group: SearchGroup, asking: Asking, terms: readonly Term[], limit: number): Promise<SearchHit[]> {
+  return group === 'artifacts' ? artifactHits(deps, asking, terms, limit) : namedHits(deps, group, asking, terms, limit);
+}
+
+async function artifactHits({ sql, config }: SearchDeps, { reader, workspaceId }: Asking, terms: readonly Term[], limit: number) {
+  const within = { workspaceId };
+  const found =
+    terms.length === 0
+      ? (await recentArtifacts(sql, reader, within, limit)).map((row) => ({ ...row, score: 0, terms }))
+      : await findArtifacts(sql, reader, within, terms, limit);
+  const meant = found.reduce<readonly Term[]>((most, each) => (each.terms.some(({ near }) => near.length > 0) ? each.terms : most), terms);
+  const snippets =
+    terms.length === 0
+      ? undefined
+      : await snippetsOf(
+          sql,
+          reader,
+          found.map(({ id }) => id),
+          meant,
+        );
+  return found.map(
+    ({ id, name, slug, updated_at_ms, score }): SearchHit => ({
+      id,
+      type: 'artifact',
+      title: name,
+      subtitle: slug,
+      url: urlOf(config, slug, null),
+      snippet: snippets?.get(id) ?? null,
+      score: rounded(score),
+      updated_at: dateTime(updated_at_ms),
+    }),
+  );
+}
+
+async function namedHits({ sql, config }: SearchDeps, group: NamedGroup, asking: Asking, terms: readonly Term[], limit: number) {
+  const rows = await findNamed(sql, group, asking, terms, limit);
+  const scored = rows.flatMap((row): (NamedRow & { readonly score: number })[] => {
+    const score = terms.length === 0 ? 0 : nameScore(row.title, row.subtitle, terms);
+    return score === null ? [] : [{ ...row, score }];
+  });
+  // What fits alike stays in its order: last changed first.
+  return scored
+    .sort((one, other) => other.score - one.score)
+    .slice(0, limit)
+    .map(
+      ({ id, type, title, subtitle, path, updated_at_ms, score }): SearchHit => ({
+        id,
+        type,
+        title,
+        subtitle,
+        url: path === null ? null : `${config.baseUrl}${path}`,
+        snippet: null,
+        score: rounded(score),
+        updated_at: updated_at_ms === null ? null : dateTime(updated_at_ms),
+      }),
+    );
+}
+
+function rounded(score: number): number {
+  return Math.round(score * 1000) / 1000;
+}

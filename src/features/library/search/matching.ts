@@ -1,0 +1,66 @@
+/** Which words of a text are meant by the terms, and how well a piece of text fits. No I/O. */
+import { tokensOf } from './folding.ts';
+import type { Piece } from './passages-of.ts';
+import { isFormOf, type Term } from './terms.ts';
+
+export class Matcher {
+  readonly #terms: readonly { readonly term: Term; readonly near: ReadonlySet<string> }[];
+
+  constructor(terms: readonly Term[]) {
+    this.#terms = terms.map((term) => ({ term, near: new Set(term.near) }));
+  }
+
+  /** The place of the first term that means this word; -1 where none does. */
+  termOf(word: string): number {
+    return this.#terms.findIndex(({ term, near }) => means(term, word) || near.has(word));
+  }
+
+  /** How often each term is in the text, and its words. */
+  countIn(text: string): { readonly counts: readonly number[]; readonly words: number } {
+    const counts = this.#terms.map(() => 0);
+    let words = 0;
+    for (const { word } of tokensOf(text)) {
+      words += 1;
+      const at = this.termOf(word);
+      if (at >= 0) counts[at] = (counts[at] ?? 0) + 1;
+    }
+    return { counts, words };
+  }
+
+  /** Where words that are meant begin and end. */
+  marksIn(text: string): [number, number][] {
+    return [...tokensOf(text)].flatMap(({ word, start, end }): [number, number][] => (this.termOf(word) >= 0 ? [[start, end]] : []));
+  }
+}
+
+function means(term: Term, word: string): boolean {
+  return word === term.word || (term.isBeginning && word.startsWith(term.word)) || isFormOf(word, term);
+}
+
+// The usual constants of BM25.
+const SATURATION = 1.2;
+const LENGTH = 0.75;
+const HEADING_COUNTS = 2;
+
+/** Each piece with how well it fits: by how many of the terms are in it, how rare they are among these pieces, and how often (BM25). */
+export function ranked<P extends Piece>(pieces: readonly P[], terms: readonly Term[]): { readonly piece: P; readonly score: number }[] {
+  const matcher = new Matcher(terms);
+  const counted = pieces.map((piece) => {
+    const { counts, words } = matcher.countIn(piece.text);
+    const above = matcher.countIn(piece.heading ?? '').counts;
+    return { piece, words, counts: counts.map((count, at) => count + HEADING_COUNTS * Math.min(above[at] ?? 0, 1)) };
+  });
+  const usual = counted.reduce((sum, { words }) => sum + words, 0) / Math.max(1, counted.length) || 1;
+  const rarity = terms.map((_, at) => {
+    const having = counted.filter(({ counts }) => (counts[at] ?? 0) > 0).length;
+    return Math.log(1 + (counted.length - having + 0.5) / (having + 0.5));
+  });
+  return counted
+    .map(({ piece, words, counts }) => {
+      const damping = SATURATION * (1 - LENGTH + (LENGTH * words) / usual);
+      const score = counts.reduce((sum, count, at) => sum + ((rarity[at] ?? 0) * count * (SATURATION + 1)) / (count + damping), 0);
+      return { piece, score };
+    })
+    .filter(({ score }) => score > 0)
+    .sort((one, other) => other.score - one.score);
+}

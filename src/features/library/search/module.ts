@@ -1,0 +1,24 @@
+import type { Module, ModuleDeps } from '../../module.ts';
+import { type SearchDeps, searchHandlers } from './handlers.ts';
+import { Indexer } from './indexer.ts';
+import { findPassages, type Passage, type Question } from './passages.ts';
+import type { Reader } from './reader.ts';
+
+export type { Passage, Question } from './passages.ts';
+
+type Ids = keyof ReturnType<typeof searchHandlers>;
+
+interface Offered {
+  /** The passages that answer a question best, best first, of what the reader may open: access is decided inside the query. */
+  passages(reader: Reader, question: Question): Promise<Passage[]>;
+}
+
+export function searchModule(deps: ModuleDeps & SearchDeps): Module<Ids> & Offered {
+  const indexer = new Indexer(deps);
+  return {
+    handlers: searchHandlers({ ...deps, indexer }),
+    passages: (reader, question) => findPassages(deps, reader, question),
+    start: () => indexer.start(),
+    close: () => indexer.close(),
+  };
+}
