@@ -1,4 +1,4 @@
-/** admin provision: what administrators of an installation do. */
+/** admin provision and search: what administrators of an installation do. */
 import type { Command } from 'commander';
 import { CliFailure } from './failures.ts';
 import { readGivenJson } from './given-files.ts';
@@ -20,13 +20,18 @@ async function provision(session: Session, file: string): Promise<void> {
     throw new CliFailure('unexpected', 'STEP_FAILED', 'At least one step failed.', 'Correct what it names and run the same command again.');
 }
 
+async function rebuildSearch(session: Session): Promise<void> {
+  const { body } = await session.api.search.rebuild({ signal: session.shell.signal });
+  session.answer(body, `${body.queued} ${body.queued === 1 ? 'artifact waits' : 'artifacts wait'} to be indexed.`);
+}
+
 export function addAdminCommands(program: Command, open: OpenSession): void {
   program.commandsGroup('Administration');
   const admin = program
     .command('admin')
     .summary('administer the installation')
     .description('What administrators of the installation do.')
-    .addHelpText('after', '\nExamples:\n  easel admin provision acme.json');
+    .addHelpText('after', '\nExamples:\n  easel admin provision acme.json\n  easel admin search rebuild');
   admin
     .command('provision')
     .summary('make a workspace ready for a customer')
@@ -36,4 +41,13 @@ export function addAdminCommands(program: Command, open: OpenSession): void {
     .argument('<file>', 'the description, as in POST /v1/admin/workspaces/provision ("-": standard input)')
     .addHelpText('after', '\nExamples:\n  easel admin provision acme.json\n  easel admin provision - < acme.json')
     .action(async (file, _options, command) => provision(await open(command), file));
+  admin
+    .command('search')
+    .summary('the index of the search')
+    .description('The index of what pages say.')
+    .command('rebuild')
+    .summary('index every page anew')
+    .description('Queues every page to be indexed anew. The search goes on with what is there until then.')
+    .addHelpText('after', '\nExample:\n  easel admin search rebuild')
+    .action(async (_options, command) => rebuildSearch(await open(command)));
 }

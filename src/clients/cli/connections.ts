@@ -1,4 +1,4 @@
-/** connections: list, create, show, update, delete. Descriptions come from a file, so that credentials stay out of the history of the shell. */
+/** connections: list, create, show, update, test, delete. Descriptions come from a file, so that credentials stay out of the history of the shell. */
 import type { Command } from 'commander';
 import { CliFailure } from './failures.ts';
 import { readGivenJson } from './given-files.ts';
@@ -69,6 +69,12 @@ async function update(session: Session, workspaceId: string, name: string, file:
   session.answer(changed, `Changed ${changed.name}, credentials ${credentialsText(changed)}.`);
 }
 
+async function test(session: Session, workspaceId: string, name: string): Promise<void> {
+  const connection_id = await connectionId(session, workspaceId, name);
+  const { body } = await session.api.connections.test({ params: { workspaceId }, body: { connection_id }, signal: session.shell.signal });
+  session.answer(body, [body.ok ? 'It works.' : `It does not work. ${body.error ?? ''}`, body.detail ?? ''].join(' ').trim());
+}
+
 async function remove(session: Session, workspaceId: string, name: string): Promise<void> {
   const params = { workspaceId, connectionId: await connectionId(session, workspaceId, name) };
   const done = (await session.api.connections.delete({ params, signal: session.shell.signal })).body;
@@ -125,6 +131,14 @@ export function addConnectionCommands(program: Command, open: OpenSession): void
     .argument('<file>', 'the changes ("-": standard input)')
     .addHelpText('after', '\nExample:\n  easel connections update maps Sales new-password.json')
     .action(async (workspace, name, file, _options, command) => update(await open(command), workspace, name, file));
+  group
+    .command('test')
+    .summary('try a connection')
+    .description('Connects once with its credentials, and says what is wrong: the name, the address, TLS, the credentials, the database.')
+    .argument(...WORKSPACE)
+    .argument(...CONNECTION)
+    .addHelpText('after', '\nExample:\n  easel connections test maps Weather')
+    .action(async (workspace, name, _options, command) => test(await open(command), workspace, name));
   group
     .command('delete')
     .summary('delete a connection and its credentials')

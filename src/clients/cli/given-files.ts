@@ -35,9 +35,14 @@ export async function readGiven(file: string): Promise<Buffer> {
   }
 }
 
+/** From a file, or from standard input for "-". */
+export async function readGivenText(file: string, stdin: NodeJS.ReadableStream): Promise<string> {
+  return file === '-' ? readText(stdin) : (await readGiven(file)).toString('utf8');
+}
+
 /** A body in JSON from a file, or from standard input for "-"; the service checks it. Its text is not repeated, because it may hold credentials. */
 export async function readGivenJson<T>(file: string, stdin: NodeJS.ReadableStream): Promise<T> {
-  const text = file === '-' ? await readText(stdin) : (await readGiven(file)).toString('utf8');
+  const text = await readGivenText(file, stdin);
   try {
     return JSON.parse(text) as T;
   } catch {

@@ -1,4 +1,6 @@
 /** The SDK's public types. The build serves this file, with the generated `wire.ts`, as /sdk.d.ts: its comments are the documentation. */
+import type { Dataset } from './api-datasets.ts';
+import type { CallOptions, Filter, Outside, Stop } from './api-outside.ts';
 import type {
   BlobList,
   BlobRecord,
@@ -52,10 +54,6 @@ export interface EaselErrorClass {
   readonly prototype: EaselError;
 }
 
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-}
-
 export interface WriteOptions extends CallOptions {
   /** The `updatedAt` that you read. If the value has changed since, the write fails with VERSION_CONFLICT. */
   readonly ifMatch?: string | undefined;
@@ -67,9 +65,6 @@ export interface JsonWriteOptions extends WriteOptions {
   /** Seconds after which the key is deleted. */
   readonly ttlS?: number | undefined;
 }
-
-/** Ends a watch. */
-export type Stop = () => void;
 
 export interface JsonChange {
   readonly key: string;
@@ -103,9 +98,6 @@ export interface JsonListOptions {
   readonly cursor?: string | undefined;
   readonly values?: boolean | undefined;
 }
-
-/** `{ field: value }`, or operators: `{ points: { $gte: 10 } }`, `{ $or: [...] }`. */
-export type Filter = { readonly [field: string]: unknown };
 
 export interface TableQuery {
   readonly filter?: Filter | undefined;
@@ -242,7 +234,7 @@ export interface SharedDocOptions<M extends YjsModule> {
   readonly doc?: InstanceType<M['Doc']> | undefined;
 }
 
-export type ChannelName = 'json' | 'tables' | 'blobs' | 'comments' | 'documents' | 'versions' | 'presence' | 'broadcast';
+export type ChannelName = 'json' | 'tables' | 'blobs' | 'comments' | 'documents' | 'datasets' | 'versions' | 'presence' | 'broadcast';
 
 /**
  * `subscribed`: events after `seq` follow. `event`: `kind` says what happened; the other fields describe the change, or the message and its
@@ -379,12 +371,14 @@ export interface Me extends Readonly<Record<'canWrite' | 'canCollaborate' | 'can
   readonly role: CommentPeople['you']['role'];
 }
 
-export interface Easel {
+export interface Easel extends Outside {
   readonly artifactId: string;
   readonly state: State;
   readonly json: JsonKeys;
   table<T extends object = Record<string, unknown>>(name: string): Table<T>;
   readonly blobs: Blobs;
+  /** A name is a letter and then at most 63 letters, digits, underscores and hyphens. */
+  dataset<T extends object = Record<string, unknown>>(name: string): Dataset<T>;
   /** Opens a shared document; the same name gives the same one. A name is a letter and then at most 63 letters, digits, underscores and hyphens. */
   doc<M extends YjsModule = YjsModule>(name: string, options?: SharedDocOptions<M>): Promise<SharedDoc<M>>;
   channel(): Channel;

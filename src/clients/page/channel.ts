@@ -1,5 +1,6 @@
 /** `easel.channel()`: one WebSocket for all channels of the artifact. After a reconnect, each channel resumes after its last event. */
 import type * as api from './api.ts';
+import type { Stop } from './api-outside.ts';
 import type { Connection, ConnectionUser } from './connection.ts';
 import { EaselError } from './errors.ts';
 import { tell } from './listeners.ts';
@@ -70,7 +71,7 @@ export class ArtifactChannel implements api.Channel {
     return this.#connection.state;
   }
 
-  subscribe(channel: api.ChannelName, run: Listener['run'], { since }: { readonly since?: number | undefined } = {}): api.Stop {
+  subscribe(channel: api.ChannelName, run: Listener['run'], { since }: { readonly since?: number | undefined } = {}): Stop {
     const known = this.#subscriptions.get(channel);
     const subscription: Subscription = known ?? { listeners: new Set(), seq: since, isLive: false };
     const listener: Listener = { run, seq: since ?? subscription.seq };

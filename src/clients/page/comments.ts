@@ -1,5 +1,6 @@
 /** `easel.comments` */
 import type * as api from './api.ts';
+import type { CallOptions, Stop } from './api-outside.ts';
 import type { ArtifactChannel } from './channel.ts';
 import { EaselError, isCode } from './errors.ts';
 import { deleted } from './json.ts';
@@ -78,7 +79,7 @@ export function commentsOf(deps: CommentsDeps): api.Comments {
     channel.reopen();
   };
 
-  async function list(query: api.CommentQuery = {}, { signal }: api.CallOptions = {}): Promise<CommentList> {
+  async function list(query: api.CommentQuery = {}, { signal }: CallOptions = {}): Promise<CommentList> {
     return call('GET', '/comments', { query: { ...query }, signal });
   }
 
@@ -123,7 +124,7 @@ export function commentsOf(deps: CommentsDeps): api.Comments {
 
 /** Subscribes first and then reads all comments, so that no change between the two is missed. */
 class CommentWatch {
-  readonly stop: api.Stop;
+  readonly stop: Stop;
   readonly #deps: CommentsDeps;
   readonly #load: () => Promise<readonly Comment[]>;
   readonly #contextId: string | undefined;

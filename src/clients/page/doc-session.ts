@@ -3,7 +3,8 @@ import { type Decoder, readVarString, readVarUint, readVarUint8Array } from 'lib
 import { createEncoder, toUint8Array, writeVarString, writeVarUint, writeVarUint8Array } from 'lib0/encoding';
 import { Awareness, applyAwarenessUpdate, encodeAwarenessUpdate, removeAwarenessStates } from 'y-protocols/awareness';
 import type * as YjsPackage from 'yjs';
-import type { ConnectionState, EaselErrorClass, Problem, SharedDocEvents, Stop } from './api.ts';
+import type { ConnectionState, EaselErrorClass, Problem, SharedDocEvents } from './api.ts';
+import type { Stop } from './api-outside.ts';
 import type { EaselError } from './errors.ts';
 import { tell } from './listeners.ts';
 

@@ -1,5 +1,6 @@
 /** `easel.json` */
 import type * as api from './api.ts';
+import type { CallOptions } from './api-outside.ts';
 import { isCode } from './errors.ts';
 import type { ChangeFeed, Known } from './feed.ts';
 import { tell } from './listeners.ts';
@@ -8,10 +9,10 @@ import type { ChangeEvent, JsonEntry, JsonList } from './wire.ts';
 
 const PAGE_MAX = 100;
 
-export function jsonKeys(transport: Transport, feed: ChangeFeed): api.JsonKeys {
+export function jsonKeys(transport: Pick<Transport, 'call'>, feed: Pick<ChangeFeed, 'add'>): api.JsonKeys {
   const pathOf = (key: string) => `/json/${segment(key)}`;
 
-  async function entry<T>(key: string, options: api.CallOptions & { path?: string | undefined } = {}) {
+  async function entry<T>(key: string, options: CallOptions & { path?: string | undefined } = {}) {
     const { signal, path } = options;
     try {
       return await transport.call<JsonEntry & { value: T }>({ method: 'GET', path: pathOf(key), query: { path }, signal });
@@ -21,7 +22,7 @@ export function jsonKeys(transport: Transport, feed: ChangeFeed): api.JsonKeys {
     }
   }
 
-  async function list(options: api.CallOptions & api.JsonListOptions = {}) {
+  async function list(options: CallOptions & api.JsonListOptions = {}) {
     const { signal, prefix, limit, cursor, values } = options;
     return transport.call<JsonList>({ method: 'GET', path: '/json', query: { prefix, limit, cursor, values }, signal });
   }

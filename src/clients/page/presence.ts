@@ -1,5 +1,6 @@
 /** `easel.presence` */
 import type * as api from './api.ts';
+import type { Stop } from './api-outside.ts';
 import type { ArtifactChannel } from './channel.ts';
 import { tell } from './listeners.ts';
 import type { Surroundings } from './transport.ts';
@@ -20,7 +21,7 @@ export class ArtifactPresence implements api.Presence {
   readonly #channel: ArtifactChannel;
   readonly #around: Surroundings;
   readonly #listeners = new Set<(people: readonly api.Present[]) => void>();
-  #leave: api.Stop | undefined;
+  #leave: Stop | undefined;
   #state: { readonly [field: string]: unknown } | null = null;
   #isSending = false;
 
@@ -39,7 +40,7 @@ export class ArtifactPresence implements api.Presence {
     if (!this.#isSending) void this.#send();
   }
 
-  on(_event: 'change', listener: (people: readonly api.Present[]) => void): api.Stop {
+  on(_event: 'change', listener: (people: readonly api.Present[]) => void): Stop {
     this.#join();
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

@@ -1,15 +1,18 @@
 /** Entry of the page SDK. The build bundles it to /sdk.js, and the server inserts the artifact's id. */
+import { askerOf } from './agent.ts';
 import type * as api from './api.ts';
 import { blobsOf } from './blobs.ts';
 import { browser, type PageSurroundings } from './browser.ts';
 import { ArtifactChannel } from './channel.ts';
 import { commentsOf, guestOf } from './comments.ts';
 import { Connection, type ConnectionUser } from './connection.ts';
+import { datasetOf } from './dataset.ts';
 import { docsOf } from './docs.ts';
 import { EaselError } from './errors.ts';
 import { ChangeFeed } from './feed.ts';
 import { jsonKeys } from './json.ts';
 import { tell } from './listeners.ts';
+import { notifierOf } from './notify.ts';
 import { ArtifactPresence } from './presence.ts';
 import { StateBoard } from './state-board.ts';
 import { tableOf } from './table.ts';
@@ -44,10 +47,15 @@ export function createEasel(site: api.EaselOptions, around: PageSurroundings): a
     json: jsonKeys(transport, feed),
     table: (name) => tableOf(transport, feed, name),
     blobs: blobsOf(transport),
+    dataset: (name) => datasetOf({ transport, channel, failed }, name),
     doc: docsOf({ around, connect, failed, token: () => site.token, became: (state) => board.set('docs', state) }),
     channel: () => channel,
     presence: new ArtifactPresence(channel, around),
     comments: commentsOf({ transport, channel, around, guest, failed }),
+    notifyOwner: notifierOf(transport, around),
+    proxy: (url, { signal } = {}) =>
+      transport.pass({ method: 'GET', path: '/proxy', query: { url: String(url) }, signal }, ({ headers }) => headers.has('x-proxy-cache')),
+    agent: { ask: askerOf(transport) },
     me: ({ signal } = {}) => transport.call<api.Me>({ method: 'GET', path: '/viewer', signal }),
     signIn(to) {
       if (around.goToSignIn !== undefined) return around.goToSignIn(to);

@@ -1,5 +1,6 @@
 /** `easel.table(name)` */
 import type * as api from './api.ts';
+import type { CallOptions } from './api-outside.ts';
 import { isCode } from './errors.ts';
 import type { ChangeFeed, Known } from './feed.ts';
 import { deleted } from './json.ts';
@@ -7,7 +8,7 @@ import { tell } from './listeners.ts';
 import { segment, type Transport } from './transport.ts';
 import type { ChangeEvent } from './wire.ts';
 
-export function tableOf<T extends object>(transport: Transport, feed: ChangeFeed, name: string): api.Table<T> {
+export function tableOf<T extends object>(transport: Pick<Transport, 'call'>, feed: Pick<ChangeFeed, 'add'>, name: string): api.Table<T> {
   type Row = api.Row<T>;
   const path = `/tables/${segment(name)}`;
   const rowPath = (id: string) => `${path}/${segment(id)}`;
@@ -18,11 +19,11 @@ export function tableOf<T extends object>(transport: Transport, feed: ChangeFeed
     return Array.isArray(rows) ? answer.inserted : (answer.inserted[0] as Row);
   }
 
-  async function query(wanted: api.TableQuery = {}, { signal }: api.CallOptions = {}): Promise<api.Page<T>> {
+  async function query(wanted: api.TableQuery = {}, { signal }: CallOptions = {}): Promise<api.Page<T>> {
     return transport.call({ method: 'POST', path: `${path}/query`, body: wanted, reads: true, signal });
   }
 
-  async function get(id: string, { signal }: api.CallOptions = {}): Promise<Row | undefined> {
+  async function get(id: string, { signal }: CallOptions = {}): Promise<Row | undefined> {
     try {
       return await transport.call<Row>({ method: 'GET', path: rowPath(id), signal });
     } catch (error) {

@@ -18,12 +18,15 @@ export interface Request {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly body?: unknown;
   readonly mediaType?: string | undefined;
+  readonly accept?: string | undefined;
   readonly ifMatch?: string | undefined;
   readonly ifAbsent?: boolean | undefined;
   /** A POST that changes nothing. */
   readonly reads?: boolean;
   /** Default: the token of the SDK instance. */
   readonly token?: string | undefined;
+  /** The answer is the data itself, without an envelope. */
+  readonly bare?: boolean;
   /** No repetition: the caller repeats the call itself. */
   readonly once?: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -62,12 +65,26 @@ export class Transport {
   }
 
   /** Resolves with `data` of the response envelope. */
-  async call<T>(request: Request): Promise<T> {
+  call<T>(request: Request): Promise<T> {
     const url = this.url(request.path, request.query);
+    return this.#repeated(request, async (init) => (await this.#send(url, init, request.bare === true)) as T);
+  }
+
+  /** Resolves with an answer as it is, of any status, where it is one. Other answers are errors of the service, and thrown. */
+  pass(request: Request, isAnswer: (response: Response) => boolean): Promise<Response> {
+    const url = this.url(request.path, request.query);
+    return this.#repeated({ accept: '*/*', ...request }, async (init) => {
+      const response = await this.#fetch(url, init);
+      if (isAnswer(response)) return response;
+      throw errorOf(response.status, await response.text(), response.headers.get('retry-after'));
+    });
+  }
+
+  async #repeated<T>(request: Request, send: (init: RequestInit) => Promise<T>): Promise<T> {
     const init = this.#init(request);
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return (await this.#send(url, init)) as T;
+        return await send(init);
       } catch (error) {
         const waitMs = error instanceof EaselError && !request.once ? this.#waitMs(error, attempt, isRepeatable(request)) : undefined;
         if (waitMs === undefined) throw error;
@@ -78,7 +95,7 @@ export class Transport {
   }
 
   #init(request: Request): RequestInit {
-    const headers = new Headers({ Accept: 'application/json' });
+    const headers = new Headers({ Accept: request.accept ?? 'application/json' });
     const { token = this.#site.token } = request;
     if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
     if (request.ifMatch !== undefined) headers.set('If-Match', request.ifMatch);
@@ -93,22 +110,29 @@ export class Transport {
     return init;
   }
 
-  async #send(url: string, init: RequestInit): Promise<unknown> {
-    let response: Response;
-    let text: string;
+  async #send(url: string, init: RequestInit, isBare: boolean): Promise<unknown> {
+    const response = await this.#fetch(url, init);
+    const text = await this.#arrived(init, () => response.text());
+    const body = response.ok ? parse(text) : undefined;
+    if (isBare && Array.isArray(body)) return body;
+    if (body?.success !== true) throw errorOf(response.status, text, response.headers.get('retry-after'));
+    return body.data;
+  }
+
+  #fetch(url: string, init: RequestInit): Promise<Response> {
+    return this.#arrived(init, () => this.#around.fetch(url, init));
+  }
+
+  async #arrived<T>({ signal }: RequestInit, read: () => Promise<T>): Promise<T> {
     try {
-      response = await this.#around.fetch(url, init);
-      text = await response.text();
+      return await read();
     } catch (error) {
-      if (init.signal?.aborted) throw init.signal.reason;
+      if (signal?.aborted) throw signal.reason;
       throw new EaselError(
         { code: 'NETWORK_ERROR', status: 0, message: 'The server did not answer.', hint: 'Check the connection.' },
         error,
       );
     }
-    const body = response.ok ? parse(text) : undefined;
-    if (body?.success !== true) throw errorOf(response.status, text, response.headers.get('retry-after'));
-    return body.data;
   }
 
   /** The wait before the next attempt; undefined if a repetition is useless or unsafe. */

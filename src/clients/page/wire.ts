@@ -4,9 +4,11 @@ export type ErrorCode =
   | 'INVALID_REQUEST'
   | 'INVALID_JSON'
   | 'INVALID_SLUG'
+  | 'INVALID_SCHEDULE'
   | 'KEY_INVALID'
   | 'INVALID_TABLE_NAME'
   | 'INVALID_DOCUMENT_NAME'
+  | 'INVALID_DATASET_NAME'
   | 'INVALID_UPDATE'
   | 'INVALID_FILTER'
   | 'INVALID_MIME_TYPE'
@@ -21,6 +23,7 @@ export type ErrorCode =
   | 'DEVICE_CODE_EXPIRED'
   | 'DEVICE_LOGIN_DENIED'
   | 'DEVICE_CODE_UNKNOWN'
+  | 'PROOF_INVALID'
   | 'CODE_INVALID'
   | 'SIGN_IN_FAILED'
   | 'LAST_SIGN_IN'
@@ -42,6 +45,7 @@ export type ErrorCode =
   | 'COMMENTS_DISABLED'
   | 'REPLIES_DISABLED'
   | 'ADMIN_REQUIRED'
+  | 'EMAIL_NOT_PROVED'
   | 'ADDRESS_NOT_ALLOWED'
   | 'INVITE_FOR_ANOTHER'
   | 'EXTERNAL_SHARING_NOT_ENTITLED'
@@ -57,29 +61,63 @@ export type ErrorCode =
   | 'BLOB_NOT_FOUND'
   | 'COMMENT_NOT_FOUND'
   | 'ASSIGNEE_NOT_FOUND'
+  | 'DATASET_NOT_FOUND'
   | 'DOCUMENT_NOT_FOUND'
   | 'TOKEN_NOT_FOUND'
   | 'SESSION_NOT_FOUND'
   | 'PASSKEY_NOT_FOUND'
   | 'PROVIDER_NOT_FOUND'
+  | 'IMPORT_PROVIDER_NOT_FOUND'
+  | 'IMPORT_SOURCE_NOT_FOUND'
+  | 'IMPORT_RUN_NOT_FOUND'
+  | 'IMPORT_REF_NOT_FOUND'
   | 'USER_NOT_FOUND'
   | 'UPLOAD_NOT_FOUND'
   | 'PREVIEW_LINK_NOT_FOUND'
+  | 'JOB_NOT_FOUND'
+  | 'RUN_NOT_FOUND'
   | 'SHAREE_NOT_FOUND'
   | 'EXTERNAL_NOT_FOUND'
   | 'GRANT_NOT_FOUND'
+  | 'MAIL_NOT_FOUND'
+  | 'TEMPLATE_NOT_FOUND'
+  | 'SKILL_NOT_FOUND'
+  | 'SKILL_CHANGE_NOT_FOUND'
   | 'FILE_NOT_FOUND'
+  | 'COLLECTION_NOT_FOUND'
+  | 'SHARE_LINK_NOT_FOUND'
   | 'NOTE_NOT_FOUND'
   | 'CONNECTION_NOT_FOUND'
+  | 'CATALOG_ENTRY_NOT_FOUND'
+  | 'WEBHOOK_NOT_FOUND'
+  | 'DELIVERY_NOT_FOUND'
   | 'METHOD_NOT_ALLOWED'
   | 'INVITE_NOT_FOUND'
   | 'ACCESS_REQUEST_NOT_FOUND'
   | 'SLUG_TAKEN'
   | 'CONNECTION_NAME_TAKEN'
+  | 'ALERT_NOT_FOUND'
+  | 'WATCH_NOT_FOUND'
+  | 'METRIC_NOT_FOUND'
+  | 'METRIC_IN_USE'
+  | 'ALERT_LIMIT_EXCEEDED'
+  | 'JOB_LIMIT_EXCEEDED'
+  | 'RUN_IN_PROGRESS'
+  | 'RUN_FINISHED'
+  | 'IMPORT_NOT_CONNECTED'
+  | 'IMPORT_SOURCE_LIMIT_EXCEEDED'
+  | 'CONNECT_FAILED'
   | 'CONNECTION_LIMIT_EXCEEDED'
+  | 'CATALOG_NOT_ENABLED'
+  | 'CATALOG_LIMIT_EXCEEDED'
+  | 'WEBHOOK_LIMIT_EXCEEDED'
+  | 'ASSET_LIMIT_EXCEEDED'
+  | 'WEBHOOK_DISABLED'
   | 'ALREADY_HAS_ACCESS'
   | 'ALREADY_DECIDED'
   | 'COLLABORATOR_LIMIT_EXCEEDED'
+  | 'TEMPLATE_LIMIT_EXCEEDED'
+  | 'OWNER_UNREACHABLE'
   | 'ALREADY_MEMBER'
   | 'WORKSPACE_LIMIT_EXCEEDED'
   | 'FOLDER_CYCLE'
@@ -90,6 +128,9 @@ export type ErrorCode =
   | 'ALREADY_PUBLISHED'
   | 'AGENT_TOKEN_LIMIT_EXCEEDED'
   | 'VERSION_IN_USE'
+  | 'SKILL_REQUIRES_APPROVAL'
+  | 'SKILL_CHANGE_CLOSED'
+  | 'SKILL_LIMIT_EXCEEDED'
   | 'VERSION_CONFLICT'
   | 'DUPLICATE_VALUE'
   | 'IDEMPOTENCY_KEY_REUSED'
@@ -106,6 +147,7 @@ export type ErrorCode =
   | 'CONTENT_TOO_LONG'
   | 'COMMENT_LIMIT_EXCEEDED'
   | 'BLOB_LIMIT_EXCEEDED'
+  | 'DATASET_LIMIT_EXCEEDED'
   | 'DOCUMENT_LIMIT_EXCEEDED'
   | 'DOCUMENT_TOO_LARGE'
   | 'DOCUMENT_VERSIONS_FULL'
@@ -117,6 +159,7 @@ export type ErrorCode =
   | 'TOO_MANY_ATTEMPTS'
   | 'INTERNAL_ERROR'
   | 'PROXY_ERROR'
+  | 'DRIVE_UNAVAILABLE'
   | 'PROVIDER_UNAVAILABLE'
   | 'SECRETS_NOT_CONFIGURED'
   | 'OWNER_MOVED'
@@ -214,6 +257,41 @@ export interface UploadTicket {
   /** RFC 3339, UTC */
   expiresAt: string;
   maxSize: number;
+}
+
+export interface DatasetInfo {
+  name: string;
+  /** counts up and is never used again, also after the dataset was deleted */
+  version: number;
+  rows: number;
+  /** stored size, which is that of its NDJSON */
+  sizeBytes: number;
+  /** RFC 3339, UTC */
+  createdAt: string;
+  columns: {
+    name: string;
+    /** what all of its values are, null aside; date: strings like 2026-01-31 or 2026-01-31T12:00:00Z; json: objects, lists or several types */
+    type: 'string' | 'number' | 'boolean' | 'date' | 'json';
+  }[];
+  /** the versions that are kept, newest first; at most 10 */
+  versions?: {
+    /** counts up and is never used again, also after the dataset was deleted */
+    version: number;
+    rows: number;
+    /** stored size, which is that of its NDJSON */
+    sizeBytes: number;
+    /** RFC 3339, UTC */
+    createdAt: string;
+  }[];
+}
+
+export interface DatasetRows {
+  rows: Record<string, unknown>[];
+  version: number;
+  hasMore: boolean;
+  nextCursor: string | null;
+  /** items on all pages, where count=true asks for it */
+  total?: number;
 }
 
 export interface ChangeEvent {
@@ -451,4 +529,32 @@ export interface GuestToken {
   guestToken: string;
   /** RFC 3339, UTC */
   expiresAt: string;
+}
+
+export interface EmailChallenge {
+  /** for this artifact; it counts once */
+  challenge: string;
+  /** find a solution of 1 to 32 letters and digits so that SHA-256 of challenge, a full stop and solution begins with so many zero bits */
+  bits: number;
+  /** RFC 3339, UTC */
+  expiresAt: string;
+}
+
+export interface OwnerNotified {
+  sent: true;
+  messageId: string;
+}
+
+export interface AgentAnswer {
+  /** plain text; [1] is the first citation */
+  answer: string;
+  citations: {
+    artifact_id: unknown;
+    title: string;
+    url: string;
+    /** what the passage says, word for word */
+    quote: string;
+  }[];
+  /** extractive: passages as they are; generated: written by a model from the passages */
+  mode: 'extractive' | 'generated';
 }

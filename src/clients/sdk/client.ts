@@ -52,7 +52,11 @@ type Arguments<E extends Endpoint> = NothingNeeded extends Input<E> ? [input?: I
 type ClientBody<E extends Endpoint, K extends ReplyKey<E>> = E['replies'][K] extends { media: string } ? Uint8Array : ReplyBody<E, K>;
 /** The reply of a call, one of those that the table declares. The body of a `media` reply is bytes. */
 type ClientReply<E extends Endpoint> = {
-  [K in ReplyKey<E>]: { readonly status: E['replies'][K]['status']; readonly body: ClientBody<E, K>; readonly headers: Headers };
+  [K in ReplyKey<E>]: {
+    readonly status: E['replies'][K] extends { anyStatus: true } ? number : E['replies'][K]['status'];
+    readonly body: ClientBody<E, K>;
+    readonly headers: Headers;
+  };
 }[ReplyKey<E>];
 interface NotModified {
   readonly status: 304;
@@ -70,8 +74,10 @@ interface ConditionalCall<E extends Endpoint> {
 type MethodOf<E extends Endpoint> = E extends { method: 'GET'; conditional: NonNullable<unknown> } ? ConditionalCall<E> : Call<E>;
 
 type GroupName<Id extends string> = Id extends `${infer Group}.${string}` ? Group : never;
+/** The method of one endpoint. A client of some endpoints is made of these: to pick them out of `Client` resolves all of its groups. */
+export type ClientMethod<I extends CallId> = MethodOf<Endpoints[I]>;
 type GroupOf<Group extends string> = {
-  readonly [I in CallId as I extends `${Group}.${infer Name}` ? Name : never]: MethodOf<Endpoints[I]>;
+  readonly [I in CallId as I extends `${Group}.${infer Name}` ? Name : never]: ClientMethod<I>;
 };
 /**
  * The endpoint `artifacts.get` is `client.artifacts.get(…)`. These are mapped types and not one method that is generic over the ids, so that the
@@ -106,6 +112,8 @@ interface Problem {
   readonly param?: string | undefined;
   readonly reason?: string | undefined;
   readonly issues?: readonly { readonly path: string; readonly message: string }[] | undefined;
+  /** On a merge: the text with both sides of the conflict marked. */
+  readonly conflict?: string | undefined;
   readonly requestId?: string | undefined;
   readonly retryAfterS?: number | undefined;
 }
@@ -118,6 +126,7 @@ export class ApiError extends Error {
   readonly param: string | undefined;
   readonly reason: string | undefined;
   readonly issues: readonly { readonly path: string; readonly message: string }[];
+  readonly conflict: string | undefined;
   readonly requestId: string | undefined;
   readonly retryAfterS: number | undefined;
 
@@ -130,6 +139,7 @@ export class ApiError extends Error {
     this.param = problem.param;
     this.reason = problem.reason;
     this.issues = problem.issues ?? [];
+    this.conflict = problem.conflict;
     this.requestId = problem.requestId;
     this.retryAfterS = problem.retryAfterS;
   }
@@ -168,6 +178,7 @@ const RETRIES_MAX = 4;
 const NETWORK_RETRIES_MAX = 2;
 const WAIT_MS_FIRST = 250;
 const WAIT_MS_MAX = 30_000;
+const PASSED_ON = 'x-proxy-cache';
 
 function fillPath(template: string, params: Readonly<Record<string, unknown>>): string {
   return template.replace(/\{(\w+)\*?\}/g, (_, name: string) => {
@@ -244,8 +255,8 @@ function errorOf(response: Response, text: string, url: string): ApiError {
     const { status, code, message, hint, requestId } = unreadable(response, url);
     return new ApiError({ status, code, message, hint, requestId, retryAfterS });
   }
-  const { code, error, hint, param, reason, issues, request_id } = parsed.data;
-  return new ApiError({ status: response.status, code, message: error, hint, param, reason, issues, requestId: request_id, retryAfterS });
+  const { code, error: message, hint, param, reason, issues, conflict, request_id: requestId } = parsed.data;
+  return new ApiError({ status: response.status, code, message, hint, param, reason, issues, conflict, requestId, retryAfterS });
 }
 
 async function exchange(send: typeof fetch, { spec, url, init }: Exchange): Promise<LooseReply> {
@@ -260,6 +271,8 @@ async function exchange(send: typeof fetch, { spec, url, init }: Exchange): Prom
   }
   const { status, headers } = response;
   if (status === 304) return { status, body: undefined, headers };
+  // The answer of somebody else, whatever its status: our own errors do not have this header.
+  if (headers.has(PASSED_ON) && spec.replies.ok !== undefined && 'anyStatus' in spec.replies.ok) return { status, body: bytes, headers };
   const declared = Object.values(spec.replies).find((reply) => reply.status === status);
   if (declared === undefined) throw status >= 400 ? errorOf(response, new TextDecoder().decode(bytes), url) : unreadable(response, url);
   if ('media' in declared) return { status, body: bytes, headers };

@@ -3,6 +3,7 @@ import { LocationProvider, Route, Router } from 'preact-iso/router';
 import { InboxScreen } from './screens/inbox.tsx';
 import { LibraryScreen } from './screens/library.tsx';
 import { NotFound } from './screens/not-found.tsx';
+import { NotificationsScreen } from './screens/notifications.tsx';
 import { SharedScreen } from './screens/shared.tsx';
 import { TrashScreen } from './screens/trash.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -11,6 +12,8 @@ import { Toasts } from './ui/toasts.tsx';
 // Small screens come with the app: each part that is loaded later cuts what it shares with others into pieces of their own.
 const Artifact = lazy(() => import('./screens/artifact/artifact.tsx').then(({ ArtifactScreen }) => ArtifactScreen));
 const WorkspacePart = lazy(() => import('./screens/workspace/workspace.tsx').then(({ WorkspaceScreen }) => WorkspaceScreen));
+// One's own files come with those of workspaces, which they share everything with.
+const Assets = lazy(() => import('./screens/workspace/workspace.tsx').then(({ AssetsScreen }) => AssetsScreen));
 const Design = lazy(() => import('./screens/design.tsx').then(({ DesignScreen }) => DesignScreen));
 
 const Mine = () => <LibraryScreen place={{ kind: 'mine' }} />;
@@ -53,6 +56,8 @@ function Screens() {
           <Route path="/" component={Mine} />
           <Route path="/my/favorites" component={Favorites} />
           <Route path="/my/inbox" component={InboxScreen} />
+          <Route path="/my/notifications" component={NotificationsScreen} />
+          <Route path="/my/files" component={Assets} />
           <Route path="/my/trash" component={TrashScreen} />
           <Route path="/my/shared" component={SharedScreen} />
           <Route path="/my/folders/:folderId" component={PersonalFolder} />
@@ -62,6 +67,7 @@ function Screens() {
           <Route path="/w/:slug" component={Workspace} />
           <Route path="/w/:slug/folders/:folderId" component={WorkspaceFolder} />
           <Route path="/w/:slug/external/:shareeId" component={WorkspacePart} />
+          <Route path="/w/:slug/catalog/:entryId" component={WorkspacePart} />
           <Route path="/w/:slug/:part" component={WorkspacePart} />
           <Route default component={NotFound} />
         </Router>

@@ -1,13 +1,13 @@
 /** Calls of `/v1` with the session's cookie. The types are those of the endpoint table; the values are method and path alone. */
-import type { Client } from '../../sdk/client.ts';
+import type { ClientMethod } from '../../sdk/client.ts';
 import { CALLS, type UsedId } from './calls.ts';
 import { Problem } from './problem.ts';
 
 type GroupName<Id extends string> = Id extends `${infer Group}.${string}` ? Group : never;
-type NameIn<Group extends string> = UsedId extends infer Id ? (Id extends `${Group}.${infer Name}` ? Name : never) : never;
-export type Api = {
-  readonly [G in GroupName<UsedId> & keyof Client]: Pick<Client[G], NameIn<G> & keyof Client[G]>;
+type GroupOf<Group extends string> = {
+  readonly [I in UsedId as I extends `${Group}.${infer Name}` ? Name : never]: ClientMethod<I>;
 };
+export type Api = { readonly [G in GroupName<UsedId>]: GroupOf<G> };
 
 interface Input {
   readonly params?: Readonly<Record<string, unknown>>;
@@ -53,7 +53,7 @@ export async function answered(send: () => Promise<Response>): Promise<Response>
   }
 }
 
-async function problemIn(reply: Response): Promise<Problem> {
+export async function problemIn(reply: Response): Promise<Problem> {
   const body = (await reply.json().catch(() => ({}))) as Record<string, unknown>;
   const text = (name: string) => (typeof body[name] === 'string' ? body[name] : undefined);
   if (reply.status === 401) onSignedOut();
@@ -63,6 +63,7 @@ async function problemIn(reply: Response): Promise<Problem> {
     message: text('error') ?? `The server answered with ${reply.status}.`,
     hint: text('hint'),
     param: text('param'),
+    conflict: text('conflict'),
     requestId: text('request_id'),
   });
 }
@@ -112,6 +113,19 @@ export type PersonalFolder = Answer<'personalFolders', 'list'>['folders'][number
 export type Comment = Answer<'comments', 'list'>['data']['comments'][number];
 export type InboxItem = Answer<'inbox', 'list'>['comments'][number];
 export type Person = Answer<'comments', 'people'>['data']['people'][number];
+export type Notification = Answer<'notifications', 'list'>['notifications'][number];
+export type MetricDefinition = Answer<'metrics', 'list'>['definitions'][number];
+export type AlertRule = Answer<'alerts', 'get'>;
+export type AlertEvent = Answer<'alerts', 'events'>['events'][number];
+export type AlertBacktest = Answer<'alerts', 'backtest'>;
+export type MetricWatch = Answer<'watches', 'list'>['watches'][number];
+export type Job = Answer<'jobs', 'get'>;
+export type JobRun = Answer<'jobs', 'logs'>['runs'][number];
+export type Rehearsal = Answer<'jobs', 'rehearse'>;
+export type SchedulePreview = Answer<'jobs', 'preview'>;
+export type Email = Answer<'email', 'list'>['emails'][number];
+export type Template = Answer<'templates', 'list'>['data']['templates'][number];
+export type TemplatePreview = Answer<'templates', 'previewInline'>['data'];
 export type Collaborator = Answer<'collaborators', 'list'>['collaborators'][number];
 export type ShareOutcome = Answer<'collaborators', 'share'>['results'][number];
 export type AccessRequest = Answer<'accessRequests', 'incoming'>['requests'][number];
@@ -126,8 +140,18 @@ export type Grant = Answer<'grants', 'list'>['grants'][number];
 export type Receipt = Answer<'receipts', 'list'>['activity'][number];
 export type NoteFacts = Answer<'notes', 'list'>['notes'][number];
 export type SharedItem = Answer<'shared', 'list'>['shared'][number];
+export type Skill = Answer<'skills', 'list'>['skills'][number];
+export type SkillDetail = Answer<'skills', 'get'>;
+export type SkillChange = Answer<'skillChanges', 'list'>['changes'][number];
+export type SkillChangeDetail = Answer<'skillChanges', 'get'>;
 export type Member = Answer<'members', 'list'>['members'][number];
 export type Invite = Answer<'invites', 'list'>['invites'][number];
 export type AgentToken = Answer<'agentTokens', 'list'>['agent_tokens'][number];
+export type Connection = Answer<'connections', 'list'>['connections'][number];
+export type CatalogEntry = Answer<'catalog', 'get'>;
+export type CatalogFacets = Answer<'catalog', 'list'>['facets'];
+export type Lineage = Answer<'catalog', 'lineage'>;
+export type Webhook = Answer<'webhooks', 'list'>['webhooks'][number];
+export type WebhookDelivery = Answer<'webhooks', 'deliveries'>['deliveries'][number];
 export type Waiting = Answer<'publishPolicy', 'waiting'>['waiting'][number];
 export type AuditEntry = Extract<Answer<'audit', 'list'>, { entries: unknown }>['entries'][number];

@@ -6,6 +6,8 @@ export interface Facts {
   readonly message: string;
   readonly hint?: string | undefined;
   readonly param?: string | undefined;
+  /** A text with both sides of a conflict marked. */
+  readonly conflict?: string | undefined;
   readonly requestId?: string | undefined;
 }
 
@@ -15,15 +17,17 @@ export class Problem extends Error {
   readonly code: string;
   readonly hint: string | undefined;
   readonly param: string | undefined;
+  readonly conflict: string | undefined;
   readonly requestId: string | undefined;
 
-  constructor({ status, code, message, hint, param, requestId }: Facts) {
+  constructor({ status, code, message, hint, param, conflict, requestId }: Facts) {
     super(message);
     this.name = 'Problem';
     this.status = status;
     this.code = code;
     this.hint = hint;
     this.param = param;
+    this.conflict = conflict;
     this.requestId = requestId;
   }
 

@@ -1,7 +1,9 @@
 /** What others share with the signed-in person: by name, and from workspaces to which they do not belong. */
 import type { Artifact, SharedItem } from '../api/client.ts';
+import { here } from '../state/assets.ts';
 import { useSharedByName, useSharedFromOutside } from '../state/loads.ts';
 import { useTitle } from '../state/window.ts';
+import { LinkButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Head, Tag, Time } from '../ui/small.tsx';
 import { Empty, ProblemNote, ProblemState, Skeleton } from '../ui/states.tsx';
@@ -61,10 +63,11 @@ function SharedRow({ item }: { readonly item: SharedItem }) {
   const { sharedWithMe: said, outside } = words.value;
   const { name, workspace, through, resource_type, resource_id, url, capability, expires_at, shared_at } = item;
   const isPage = resource_type === 'artifact';
+  const isFile = resource_type === 'file';
   return (
     <li class="row-item">
       <span class="avatar is-square has-icon">
-        <Icon name={isPage ? 'page' : 'folder'} />
+        <Icon name={isPage ? 'page' : isFile ? 'file' : 'folder'} />
       </span>
       <div class="grow">
         <p class="row-title">
@@ -76,9 +79,14 @@ function SharedRow({ item }: { readonly item: SharedItem }) {
           <Time at={shared_at} />
           {expires_at !== null && <span>{said.ends(ago(expires_at))}</span>}
         </p>
-        {!isPage && <p class="row-note">{said.folderText}</p>}
+        {resource_type === 'folder' && <p class="row-note">{said.folderText}</p>}
       </div>
-      {url !== null && (
+      {url !== null && isFile && (
+        <LinkButton small href={here(url)} download={name}>
+          {words.value.assets.download}
+        </LinkButton>
+      )}
+      {url !== null && isPage && (
         <a class="btn btn-small" href={`/open?${new URLSearchParams({ slug: slugIn(url) }).toString()}`} target="_blank" rel="noopener">
           {words.value.library.visit}
         </a>

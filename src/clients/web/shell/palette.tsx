@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { type Artifact, api } from '../api/client.ts';
+import type { SearchHit } from '../../../../protocol/library/search.ts';
 import { openPublish } from '../publish/state.ts';
 import { useFolders } from '../state/loads.ts';
 import { opened } from '../state/prefs.ts';
@@ -10,12 +10,9 @@ import { me } from '../state/session.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Toasts, useToastsIn } from '../ui/toasts.tsx';
 import { words } from '../words/words.ts';
+import { GROUP_ICONS, Marked, SHOWN_GROUPS, screenOf, useFound } from './palette-hits.tsx';
 
 export const isPaletteOpen = signal(false);
-
-const TYPING_MS = 120;
-const FOUND_MAX = 20;
-const WORKSPACES_SEARCHED_MAX = 8;
 
 interface Entry {
   readonly key: string;
@@ -23,58 +20,13 @@ interface Entry {
   readonly icon: IconName;
   readonly name: string;
   readonly detail?: string;
+  readonly snippet?: SearchHit['snippet'];
   readonly run: () => void;
 }
 
 /** Compares without case and accents. */
 function plain(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
-}
-
-/** In the person's own list and in those of their workspaces: each answers only what the person may see. */
-async function find(text: string, signal: AbortSignal): Promise<readonly Artifact[]> {
-  const slugs = (me.peek()?.workspaces ?? []).slice(0, WORKSPACES_SEARCHED_MAX).map(({ slug }) => slug);
-  const lists = await Promise.all(
-    [undefined, ...slugs].map(async (workspace_id) => {
-      const { body } = await api.artifacts.list({ query: { q: text, workspace_id, limit: FOUND_MAX }, signal });
-      return body.artifacts;
-    }),
-  );
-  const found = new Map(lists.flat().map((artifact) => [artifact.id, artifact]));
-  const begins = ({ name }: Artifact) => (plain(name).startsWith(plain(text)) ? 0 : 1);
-  return [...found.values()].sort((a, b) => begins(a) - begins(b)).slice(0, FOUND_MAX);
-}
-
-function useFound(text: string) {
-  const [found, setFound] = useState<{ readonly text: string; readonly artifacts: readonly Artifact[] }>({ text: '', artifacts: [] });
-  const [isSearching, setSearching] = useState(false);
-  useEffect(() => {
-    if (text === '') {
-      setFound({ text: '', artifacts: [] });
-      setSearching(false);
-      return undefined;
-    }
-    const stop = new AbortController();
-    setSearching(true);
-    const timer = setTimeout(() => {
-      find(text, stop.signal).then(
-        (artifacts) => {
-          setFound({ text, artifacts });
-          setSearching(false);
-        },
-        (error: unknown) => {
-          if (stop.signal.aborted) return;
-          console.debug('nothing was found', error);
-          setSearching(false);
-        },
-      );
-    }, TYPING_MS);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [text]);
-  return { found, isSearching };
 }
 
 function useEntries(text: string, close: () => void) {
@@ -119,12 +71,23 @@ function useEntries(text: string, close: () => void) {
     const recent = opened.value.map(
       ({ id, name }): Entry => ({ key: `r:${id}`, group: palette.recent, icon: 'clock', name, run: go(`/p/${id}`) }),
     );
-    const pages = found.artifacts.map(
-      ({ id, name, slug }): Entry => ({ key: id, group: palette.pages, icon: 'page', name, detail: slug, run: go(`/p/${id}`) }),
+    const hits = SHOWN_GROUPS.flatMap((group) =>
+      (found.hits[group] ?? []).flatMap((hit): Entry[] => {
+        const screen = screenOf(hit);
+        if (screen === null) return [];
+        const { id, title, subtitle, snippet } = hit;
+        return [
+          {
+            ...{ key: `${group}:${id}`, group: palette.groups[group], icon: GROUP_ICONS[group], name: title, snippet, run: go(screen) },
+            ...(subtitle !== null && { detail: subtitle }),
+          },
+        ];
+      }),
     );
     if (text === '') return [...recent, ...places, ...doing];
     const fits = ({ name }: Entry) => plain(name).includes(plain(text));
-    return [...pages, ...places.filter(fits), ...doing.filter(fits)];
+    // Folders are among what was found.
+    return [...hits, ...places.filter((place) => place.icon !== 'folder' && fits(place)), ...doing.filter(fits)];
   }, [text, found, folders.data, words.value, ofWorkspace]);
   return { entries, isSearching };
 }
@@ -249,7 +212,10 @@ function PaletteEntry({ entry, id, isChosen, isFirst, onPoint }: PaletteEntryPro
       {/* biome-ignore lint/a11y/useFocusableInteractive: the same */}
       <div id={id} role="option" aria-selected={isChosen} class="palette-entry" onPointerMove={onPoint} onClick={entry.run}>
         <Icon name={entry.icon} />
-        <span class="palette-name">{entry.name}</span>
+        <span class="palette-name">
+          {entry.name}
+          {entry.snippet && <Marked {...entry.snippet} />}
+        </span>
         {entry.detail !== undefined && entry.detail !== entry.name && <span class="palette-detail">{entry.detail}</span>}
       </div>
     </>

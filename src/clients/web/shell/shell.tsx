@@ -10,6 +10,7 @@ import { Icon } from '../ui/icon.tsx';
 import { OfflineBanner } from '../ui/offline.tsx';
 import { words } from '../words/words.ts';
 import { AccountMenu } from './account-menu.tsx';
+import { BellLink } from './bell.tsx';
 import { closeDrawer, isDrawerOpen, leaveDrawer, openDrawer, useDrawerFocus } from './drawer.ts';
 import { isPaletteOpen, Palette } from './palette.tsx';
 import { PlannedDialog } from './planned-dialog.tsx';
@@ -70,6 +71,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
             <Button look="main" icon="up" onClick={() => openPublish()}>
               {nav.publish}
             </Button>
+            <BellLink />
             <AccountMenu />
           </header>
           <OfflineBanner />

@@ -53,6 +53,7 @@ export function Sidebar({ onClose }: { readonly onClose: () => void }) {
         <PlaceLink href="/" icon="pages" label={nav.mine} drop={dropTarget('mine', null)} />
         <InboxPlace />
         <PlaceLink href="/my/favorites" icon="star" label={nav.favorites} />
+        <PlaceLink href="/my/files" icon="image" label={words.value.assets.mine} />
         <PlaceLink href="/my/shared" icon="people" label={words.value.sharedWithMe.nav} />
         <PlaceLink href="/my/trash" icon="trash" label={nav.trash} />
       </div>

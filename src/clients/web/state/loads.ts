@@ -16,6 +16,7 @@ import { SORTS, type Sort } from './prefs.ts';
 import { useLoaded } from './store.ts';
 
 const CARDS_A_PAGE = 60;
+const ROWS_A_PAGE = 50;
 /** So many comments of one page are read; further ones are on the page itself. */
 const COMMENTS_MAX = 500;
 /** So many requests for access are looked through for those of one page; all of them are listed at "My pages". */
@@ -102,6 +103,26 @@ export function useVersions(id: string) {
 
 export function useFiles(id: string, version: string | undefined) {
   return useLoaded(`files:${id}:${version ?? ''}`, async () => (await api.versions.files({ params: { id }, query: { version } })).body);
+}
+
+export function useDatasets(id: string) {
+  return usePages(`datasets:${id}`, async (cursor) => {
+    const { data } = (await api.datasets.list({ params: { artifactId: id }, query: { cursor } })).body;
+    return { items: data.datasets, next: data.nextCursor };
+  });
+}
+
+export function useDataset(id: string, dataset: string) {
+  return useLoaded(`datasets:${id}:${dataset}`, async () => (await api.datasets.get({ params: { artifactId: id, dataset } })).body.data);
+}
+
+/** Rows of one version, page by page; a page may have none and still have more after it. */
+export function useDatasetRows(id: string, dataset: string, version: number, filter: string) {
+  return usePages(`datasets:${id}:${dataset}:${version}:${filter}`, async (cursor) => {
+    const query = { version, limit: ROWS_A_PAGE, cursor, ...(filter !== '' && { filter }) };
+    const { data } = (await api.datasets.rows({ params: { artifactId: id, dataset }, query })).body;
+    return { items: data.rows, next: data.nextCursor };
+  });
 }
 
 export function usePeople(id: string) {

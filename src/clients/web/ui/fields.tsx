@@ -54,11 +54,13 @@ interface TextProps extends Around {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly spellcheck?: boolean;
+  /** What can be chosen; anything else can be typed. */
+  readonly suggestions?: readonly string[];
   /** The first field of what a person has just opened. */
   readonly autoFocus?: boolean;
 }
 
-export function TextField({ label, hint, error, hideLabel, onText, type = 'text', autoFocus = false, ...rest }: TextProps) {
+export function TextField({ label, hint, error, hideLabel, onText, type = 'text', autoFocus = false, suggestions, ...rest }: TextProps) {
   const field = useFocus<HTMLInputElement>(autoFocus);
   return (
     <Field {...{ label, hint, error, hideLabel }}>
@@ -70,7 +72,18 @@ export function TextField({ label, hint, error, hideLabel, onText, type = 'text'
           class: 'input',
           onInput: (event: InputEvent) => onText((event.currentTarget as HTMLInputElement).value),
         };
-        return type === 'password' ? <input {...shared} type="password" /> : <input autocomplete="off" {...shared} type="text" />;
+        if (type === 'password') return <input {...shared} type="password" />;
+        if (suggestions === undefined) return <input autocomplete="off" {...shared} type="text" />;
+        return (
+          <>
+            <input autocomplete="off" {...shared} type="text" list={`${ids.id}-list`} />
+            <datalist id={`${ids.id}-list`}>
+              {suggestions.map((one) => (
+                <option key={one} value={one} />
+              ))}
+            </datalist>
+          </>
+        );
       }}
     </Field>
   );
@@ -93,7 +106,7 @@ export function DateField({ label, hint, error, hideLabel, value, min, onDate }:
   );
 }
 
-type AreaProps = Omit<TextProps, 'type' | 'autocomplete'> & { readonly rows?: number };
+type AreaProps = Omit<TextProps, 'type' | 'autocomplete' | 'suggestions'> & { readonly rows?: number };
 
 export function AreaField({ label, hint, error, hideLabel, onText, autoFocus = false, ...rest }: AreaProps) {
   const field = useFocus<HTMLTextAreaElement>(autoFocus);

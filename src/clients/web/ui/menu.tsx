@@ -13,7 +13,14 @@ export type MenuItem =
       readonly isDanger?: boolean;
       readonly hint?: string;
     }
-  | { readonly kind: 'link'; readonly label: string; readonly icon?: IconName; readonly href: string; readonly opensNew?: boolean }
+  | {
+      readonly kind: 'link';
+      readonly label: string;
+      readonly icon?: IconName;
+      readonly href: string;
+      readonly opensNew?: boolean;
+      readonly isDownload?: boolean;
+    }
   | { readonly kind: 'choice'; readonly label: string; readonly icon?: IconName; readonly isChosen: boolean; readonly run: () => void }
   | { readonly kind: 'heading'; readonly label: string }
   | { readonly kind: 'line' };
@@ -130,6 +137,7 @@ function Item({ item, onDone }: { readonly item: MenuItem; readonly onDone: () =
         tabIndex={-1}
         href={item.href}
         {...(item.opensNew && { target: '_blank', rel: 'noopener' })}
+        {...(item.isDownload && { download: '' })}
         onClick={onDone}
       >
         {icon}

@@ -1,9 +1,17 @@
 /** Every text of the app in English. The Spanish catalogue has the same shape, which the compiler checks. */
 
 import { enAccess } from './en-access.ts';
+import { enAlerts } from './en-alerts.ts';
+import { enAssets } from './en-assets.ts';
+import { enCatalog } from './en-catalog.ts';
+import { enDatasets } from './en-datasets.ts';
 import { enExternal } from './en-external.ts';
+import { enHooks } from './en-hooks.ts';
 import { enInsight } from './en-insight.ts';
+import { enJobs } from './en-jobs.ts';
+import { enMail } from './en-mail.ts';
 import { enSharing } from './en-sharing.ts';
+import { enSkills } from './en-skills.ts';
 import { enWorkspaces } from './en-workspaces.ts';
 import { pluralIn } from './plural.ts';
 
@@ -46,10 +54,15 @@ export const en = {
     newWorkspace: 'New workspace',
     folders: 'Folders',
     overview: 'Pages',
+    assets: 'Files',
     people: 'People',
+    skills: 'Skills',
     approvals: 'Approvals',
+    catalog: 'Data',
+    connections: 'Connections',
     external: 'Outside',
     agents: 'Agents',
+    hooks: 'Webhooks',
     audit: 'Record',
     settings: 'Settings',
     publish: 'Publish',
@@ -73,9 +86,17 @@ export const en = {
     open: 'Search',
     label: 'Search pages and places',
     placeholder: 'Search pages, folders and actions…',
-    none: (text: string) => `Nothing is called “${text}”.`,
-    noneHint: 'Names and addresses of your pages and those of your workspaces are searched.',
-    pages: 'Pages',
+    none: (text: string) => `Nothing was found for “${text}”.`,
+    noneHint: 'Names are searched, and what your pages and those of your workspaces say.',
+    groups: {
+      artifacts: 'Pages',
+      folders: 'Folders',
+      datasets: 'Tables and datasets',
+      people: 'People',
+      schedules: 'Jobs',
+      alerts: 'Alerts and watches',
+      crew: 'Agents',
+    },
     places: 'Places',
     doing: 'Actions',
     recent: 'Recently opened',
@@ -137,7 +158,19 @@ export const en = {
     deletedAt: (when: string) => `Deleted ${when}`,
   },
   page: {
-    tabs: { overview: 'Overview', versions: 'Versions', files: 'Files', comments: 'Comments', api: 'Data & API', settings: 'Settings' },
+    tabs: {
+      alerts: 'Alerts',
+      jobs: 'Jobs',
+      overview: 'Overview',
+      versions: 'Versions',
+      files: 'Files',
+      comments: 'Comments',
+      datasets: 'Datasets',
+      hooks: 'Webhooks',
+      mail: 'Mail',
+      api: 'Data & API',
+      settings: 'Settings',
+    },
     tabsLabel: 'Parts of the page',
     visit: 'Visit',
     newVersion: 'New version',
@@ -327,10 +360,18 @@ export const en = {
     },
     percent: (percent: number) => `${percent} %`,
   },
+  ...enHooks,
+  ...enAssets,
+  ...enCatalog,
   ...enInsight,
+  ...enJobs,
+  ...enMail,
+  ...enAlerts,
   ...enAccess,
+  ...enDatasets,
   ...enExternal,
   ...enSharing,
+  ...enSkills,
   ...enWorkspaces,
   problems: {
     offline: { title: 'No connection.', text: 'Easel does not answer. Check the network; this is tried again when it is back.' },

@@ -1,9 +1,17 @@
 /** Every text of the app in Spanish. */
 import type { Words } from './en.ts';
 import { esAccess } from './es-access.ts';
+import { esAlerts } from './es-alerts.ts';
+import { esAssets } from './es-assets.ts';
+import { esCatalog } from './es-catalog.ts';
+import { esDatasets } from './es-datasets.ts';
 import { esExternal } from './es-external.ts';
+import { esHooks } from './es-hooks.ts';
 import { esInsight } from './es-insight.ts';
+import { esJobs } from './es-jobs.ts';
+import { esMail } from './es-mail.ts';
 import { esSharing } from './es-sharing.ts';
+import { esSkills } from './es-skills.ts';
 import { esWorkspaces } from './es-workspaces.ts';
 import { pluralIn } from './plural.ts';
 
@@ -46,10 +54,15 @@ export const es: Words = {
     newWorkspace: 'Nuevo espacio',
     folders: 'Carpetas',
     overview: 'Páginas',
+    assets: 'Archivos',
     people: 'Personas',
+    skills: 'Habilidades',
     approvals: 'Aprobaciones',
+    catalog: 'Datos',
+    connections: 'Conexiones',
     external: 'Fuera',
     agents: 'Agentes',
+    hooks: 'Webhooks',
     audit: 'Registro',
     settings: 'Ajustes',
     publish: 'Publicar',
@@ -73,9 +86,17 @@ export const es: Words = {
     open: 'Buscar',
     label: 'Buscar páginas y lugares',
     placeholder: 'Busca páginas, carpetas y acciones…',
-    none: (text) => `Nada se llama «${text}».`,
-    noneHint: 'Se busca en los nombres y direcciones de tus páginas y de las de tus espacios.',
-    pages: 'Páginas',
+    none: (text) => `No se ha encontrado nada para «${text}».`,
+    noneHint: 'Se busca en los nombres y en lo que dicen tus páginas y las de tus espacios.',
+    groups: {
+      artifacts: 'Páginas',
+      folders: 'Carpetas',
+      datasets: 'Tablas y conjuntos de datos',
+      people: 'Personas',
+      schedules: 'Trabajos',
+      alerts: 'Alertas y vigilancias',
+      crew: 'Agentes',
+    },
     places: 'Lugares',
     doing: 'Acciones',
     recent: 'Abiertas hace poco',
@@ -141,10 +162,15 @@ export const es: Words = {
   },
   page: {
     tabs: {
+      alerts: 'Alertas',
+      jobs: 'Trabajos',
       overview: 'Resumen',
       versions: 'Versiones',
       files: 'Archivos',
       comments: 'Comentarios',
+      datasets: 'Datos en filas',
+      hooks: 'Webhooks',
+      mail: 'Correo',
       api: 'Datos y API',
       settings: 'Ajustes',
     },
@@ -348,10 +374,18 @@ export const es: Words = {
     },
     percent: (percent) => `${percent} %`,
   },
+  ...esHooks,
+  ...esAssets,
+  ...esCatalog,
   ...esInsight,
+  ...esJobs,
+  ...esMail,
+  ...esAlerts,
   ...esAccess,
+  ...esDatasets,
   ...esExternal,
   ...esSharing,
+  ...esSkills,
   ...esWorkspaces,
   problems: {
     offline: { title: 'Sin conexión.', text: 'Easel no responde. Revisa la red; se reintenta cuando vuelva.' },

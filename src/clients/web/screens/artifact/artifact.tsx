@@ -15,32 +15,44 @@ import { PagePicture } from '../../ui/page-picture.tsx';
 import { Tag, VisibilityTag } from '../../ui/small.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { words } from '../../words/words.ts';
+import { HooksPart } from '../hooks/hooks-part.tsx';
+import { JobsPart } from '../jobs/jobs-part.tsx';
 import { LeaveButton } from '../share/leave.tsx';
 import { ShareButton } from '../share/share-dialog.tsx';
+import { AlertsPart } from './alerts-part.tsx';
 import { ApiPart } from './api-part.tsx';
 import { CommentsPart } from './comments-part.tsx';
+import { DatasetsPart } from './datasets-part.tsx';
 import { FilesPart } from './files-part.tsx';
 import { useLiveChanges } from './live.ts';
+import { MailPart } from './mail-part.tsx';
 import { OverviewPart } from './overview-part.tsx';
 import { mayEdit, visitAddress } from './rights.ts';
 import { SettingsPart } from './settings-part.tsx';
 import { VersionsPart } from './versions-part.tsx';
 
-type Tab = 'overview' | 'versions' | 'files' | 'comments' | 'api' | 'settings';
+type Tab = 'overview' | 'versions' | 'files' | 'comments' | 'datasets' | 'jobs' | 'alerts' | 'mail' | 'hooks' | 'api' | 'settings';
 
 const TABS: readonly (readonly [Tab, IconName])[] = [
   ['overview', 'eye'],
   ['versions', 'history'],
   ['files', 'file'],
   ['comments', 'comment'],
+  ['datasets', 'table'],
+  ['jobs', 'clock'],
+  ['alerts', 'bell'],
+  ['mail', 'mail'],
+  ['hooks', 'send'],
   ['api', 'code'],
   ['settings', 'gear'],
 ];
 
+const FOR_EDITORS: ReadonlySet<Tab> = new Set(['jobs', 'mail', 'hooks', 'settings']);
+
 interface ScreenProps {
   readonly id?: string;
   readonly tab?: string;
-  /** What of the part is meant: a thread of comments. */
+  /** What of the part is meant: a thread of comments, a template. */
   readonly item?: string;
 }
 
@@ -73,7 +85,7 @@ interface PartProps {
 
 function Screen({ artifact, tab, item }: PartProps) {
   const { page } = words.value;
-  const shown = TABS.filter(([name]) => name !== 'settings' || mayEdit(artifact));
+  const shown = TABS.filter(([name]) => !FOR_EDITORS.has(name) || mayEdit(artifact));
   return (
     <>
       <ArtifactHead artifact={artifact} />
@@ -103,6 +115,16 @@ function Part({ artifact, tab, item }: PartProps) {
       return <FilesPart artifact={artifact} />;
     case 'comments':
       return <CommentsPart key={item} artifact={artifact} meant={item} />;
+    case 'datasets':
+      return <DatasetsPart artifact={artifact} />;
+    case 'jobs':
+      return mayEdit(artifact) ? <JobsPart key={item} artifact={artifact} item={item} /> : <OverviewPart artifact={artifact} />;
+    case 'alerts':
+      return <AlertsPart key={item} artifact={artifact} item={item} />;
+    case 'mail':
+      return mayEdit(artifact) ? <MailPart key={item} artifact={artifact} templateId={item} /> : <OverviewPart artifact={artifact} />;
+    case 'hooks':
+      return mayEdit(artifact) ? <HooksPart of={{ artifact_id: artifact.id }} /> : <OverviewPart artifact={artifact} />;
     case 'api':
       return <ApiPart artifact={artifact} />;
     case 'settings':

@@ -68,7 +68,7 @@ function Paths({ title, paths, sign }: { readonly title: string; readonly paths:
 }
 
 /** The head of a unified diff names the file, which is said above already. */
-function Unified({ text }: { readonly text: string }) {
+export function Unified({ text }: { readonly text: string }) {
   const lines = text
     .trimEnd()
     .split('\n')

@@ -4,14 +4,30 @@ import { mayManage } from '../../state/place.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { words } from '../../words/words.ts';
 
-export type WorkspacePart = 'people' | 'approvals' | 'external' | 'agents' | 'audit' | 'settings';
+export type WorkspacePart =
+  | 'assets'
+  | 'people'
+  | 'skills'
+  | 'approvals'
+  | 'catalog'
+  | 'connections'
+  | 'external'
+  | 'agents'
+  | 'hooks'
+  | 'audit'
+  | 'settings';
 
 const PARTS: readonly { readonly id: WorkspacePart | 'overview'; readonly icon: IconName; readonly isManaged: boolean }[] = [
   { id: 'overview', icon: 'pages', isManaged: false },
+  { id: 'assets', icon: 'image', isManaged: false },
   { id: 'people', icon: 'people', isManaged: false },
+  { id: 'skills', icon: 'book', isManaged: false },
   { id: 'approvals', icon: 'stamp', isManaged: false },
+  { id: 'catalog', icon: 'table', isManaged: false },
+  { id: 'connections', icon: 'link', isManaged: false },
   { id: 'external', icon: 'globe', isManaged: true },
   { id: 'agents', icon: 'robot', isManaged: true },
+  { id: 'hooks', icon: 'send', isManaged: true },
   { id: 'audit', icon: 'list', isManaged: true },
   { id: 'settings', icon: 'gear', isManaged: true },
 ];

@@ -5,25 +5,41 @@ import { useTitle } from '../../state/window.ts';
 import { Head } from '../../ui/small.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { words } from '../../words/words.ts';
+import { AssetsPart } from '../assets/assets-part.tsx';
+import { HooksPart } from '../hooks/hooks-part.tsx';
 import { NotFound } from '../not-found.tsx';
 import { AgentsPart } from './agents-part.tsx';
 import { ApprovalsPart } from './approvals-part.tsx';
 import { AuditPart } from './audit-part.tsx';
+import { CatalogPart } from './catalog/catalog-part.tsx';
+import { EntryScreen } from './catalog/entry-screen.tsx';
+import { ConnectionsPart } from './connections-part.tsx';
 import { ExternalPart } from './external/external-part.tsx';
 import { ShareeScreen } from './external/sharee-screen.tsx';
 import { PeoplePart } from './people-part.tsx';
 import { WorkspaceSettingsPart } from './settings-part.tsx';
+import { SkillsPart } from './skills/skills-part.tsx';
 import { type WorkspacePart, WorkspaceTabs } from './tabs.tsx';
 
 interface PartProps {
   readonly slug: string;
 }
 
+function WorkspaceHooks({ slug }: PartProps) {
+  const seat = seatIn(slug);
+  return seat === undefined ? null : <HooksPart of={{ workspace_id: seat.id }} />;
+}
+
 const PARTS: Readonly<Record<WorkspacePart, { readonly Part: ComponentType<PartProps>; readonly isManaged: boolean }>> = {
+  assets: { Part: AssetsPart, isManaged: false },
   people: { Part: PeoplePart, isManaged: false },
+  skills: { Part: SkillsPart, isManaged: false },
   approvals: { Part: ApprovalsPart, isManaged: false },
+  catalog: { Part: CatalogPart, isManaged: false },
+  connections: { Part: ConnectionsPart, isManaged: false },
   external: { Part: ExternalPart, isManaged: true },
   agents: { Part: AgentsPart, isManaged: true },
+  hooks: { Part: WorkspaceHooks, isManaged: true },
   audit: { Part: AuditPart, isManaged: true },
   settings: { Part: WorkspaceSettingsPart, isManaged: true },
 };
@@ -37,9 +53,24 @@ interface WorkspaceScreenProps {
   readonly part?: string;
   /** One client organisation in place of a part. */
   readonly shareeId?: string;
+  /** One entry of the catalog in place of a part. */
+  readonly entryId?: string;
 }
 
-export function WorkspaceScreen({ slug = '', part = '', shareeId }: WorkspaceScreenProps) {
+/** One's own files; here, because it shares everything with those of workspaces, and what is loaded later cuts what it shares into pieces. */
+export function AssetsScreen() {
+  const { assets } = words.value;
+  useTitle(assets.mine);
+  return (
+    <>
+      <Head title={assets.mine} />
+      <AssetsPart />
+    </>
+  );
+}
+
+export function WorkspaceScreen({ slug = '', part = '', shareeId, entryId }: WorkspaceScreenProps) {
+  if (entryId !== undefined) return <EntryScreen key={entryId} slug={slug} entryId={entryId} />;
   return shareeId === undefined ? <PartScreen slug={slug} part={part} /> : <ShareeScreen slug={slug} shareeId={shareeId} />;
 }
 

@@ -1,0 +1,110 @@
+/** What is made from what, from left to right. The same is said in words below for who does not see it. */
+import type { Lineage } from '../../../api/client.ts';
+import { words } from '../../../words/words.ts';
+
+type Node = Lineage['nodes'][number];
+
+const BOX_WIDTH = 190;
+const BOX_HEIGHT = 46;
+const GAP_X = 70;
+const GAP_Y = 16;
+const NAME_CHARS = 22;
+
+interface Placed {
+  readonly node: Node;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Each node one step to the right of the farthest one that it is made from. */
+function columnsOf({ nodes, edges }: Lineage): ReadonlyMap<string, number> {
+  const column = new Map<string, number>(nodes.map(({ id }) => [id, 0]));
+  // Where jobs write each other's sources in a circle it ends all the same.
+  for (let round = 0; round < nodes.length; round += 1) {
+    let isMoved = false;
+    for (const { from, to } of edges) {
+      const wanted = (column.get(from) ?? 0) + 1;
+      if (wanted <= (column.get(to) ?? 0) || wanted >= nodes.length) continue;
+      column.set(to, wanted);
+      isMoved = true;
+    }
+    if (!isMoved) break;
+  }
+  return column;
+}
+
+function placed(lineage: Lineage): readonly Placed[] {
+  const columns = columnsOf(lineage);
+  const filled = new Map<number, number>();
+  return lineage.nodes.map((node) => {
+    const column = columns.get(node.id) ?? 0;
+    const row = filled.get(column) ?? 0;
+    filled.set(column, row + 1);
+    return { node, x: column * (BOX_WIDTH + GAP_X), y: row * (BOX_HEIGHT + GAP_Y) };
+  });
+}
+
+const short = (text: string) => (text.length > NAME_CHARS ? `${text.slice(0, NAME_CHARS - 1)}…` : text);
+
+function pathOf(from: Placed, to: Placed): string {
+  const [x1, y1, x2, y2] = [from.x + BOX_WIDTH, from.y + BOX_HEIGHT / 2, to.x, to.y + BOX_HEIGHT / 2];
+  const bend = Math.max(GAP_X / 2, Math.abs(x2 - x1) / 2);
+  return `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2 - 4} ${y2}`;
+}
+
+interface GraphProps {
+  readonly slug: string;
+  readonly lineage: Lineage;
+  readonly entryId: string;
+}
+
+export function LineageGraph({ slug, lineage, entryId }: GraphProps) {
+  const { catalog } = words.value;
+  const boxes = placed(lineage);
+  const byId = new Map(boxes.map((box) => [box.node.id as string, box]));
+  const nameOf = (id: string) => byId.get(id)?.node.name ?? '';
+  const width = Math.max(...boxes.map(({ x }) => x)) + BOX_WIDTH + 4;
+  const height = Math.max(...boxes.map(({ y }) => y)) + BOX_HEIGHT + 4;
+  return (
+    <>
+      <nav class="lineage" aria-label={catalog.lineage}>
+        <svg width={width} height={height} viewBox={`-2 -2 ${width} ${height}`}>
+          <title>{catalog.lineage}</title>
+          <defs>
+            <marker id="lineage-tip" viewBox="0 0 8 8" refX="6" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+              <path d="M0 0 8 4 0 8z" class="lineage-tip" />
+            </marker>
+          </defs>
+          {lineage.edges.map(({ from, to }) => {
+            const [start, end] = [byId.get(from), byId.get(to)];
+            if (start === undefined || end === undefined) return null;
+            return <path key={`${from} ${to}`} class="lineage-edge" d={pathOf(start, end)} marker-end="url(#lineage-tip)" />;
+          })}
+          {boxes.map(({ node, x, y }) => (
+            <a key={node.id} href={`/w/${slug}/catalog/${node.id}`}>
+              <rect
+                class={node.id === entryId ? 'lineage-box is-here' : 'lineage-box'}
+                x={x}
+                y={y}
+                width={BOX_WIDTH}
+                height={BOX_HEIGHT}
+                rx="8"
+              />
+              <text class="lineage-name" x={x + 12} y={y + 20}>
+                {short(node.name)}
+              </text>
+              <text class="lineage-kind" x={x + 12} y={y + 37}>
+                {short(node.kind === 'connection' ? catalog.kind[node.kind] : `${catalog.kind[node.kind]} · ${node.source_name}`)}
+              </text>
+            </a>
+          ))}
+        </svg>
+      </nav>
+      <ul class="unseen">
+        {lineage.edges.map(({ from, to }) => (
+          <li key={`${from} ${to}`}>{catalog.lineageOf(nameOf(from), nameOf(to))}</li>
+        ))}
+      </ul>
+    </>
+  );
+}

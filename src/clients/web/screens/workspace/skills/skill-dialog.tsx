@@ -1,0 +1,137 @@
+/** One skill: what it says, and what is proposed to it. */
+import { useState } from 'preact/hooks';
+import { api, type Skill, type SkillChange } from '../../../api/client.ts';
+import { problemOf } from '../../../api/problem.ts';
+import { bodyOf, type ReadSkill, useChanges, useSkill } from '../../../state/skills.ts';
+import { changed } from '../../../state/store.ts';
+import { tell } from '../../../state/toasts.ts';
+import { Button, LinkButton } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { AreaField, TextField } from '../../../ui/fields.tsx';
+import { Markdown } from '../../../ui/markdown.tsx';
+import { Tag, Time } from '../../../ui/small.tsx';
+import { Loaded } from '../../../ui/states.tsx';
+import { words } from '../../../words/words.ts';
+import { More } from '../../more.tsx';
+import { ChangeDialog } from './change-dialog.tsx';
+
+interface SkillDialogProps {
+  readonly slug: string;
+  readonly skill: Skill;
+  readonly onClose: () => void;
+}
+
+export function SkillDialog({ slug, skill, onClose }: SkillDialogProps) {
+  const loaded = useSkill(skill.id);
+  const [mode, setMode] = useState<'read' | 'propose'>('read');
+  const [reviewed, setReviewed] = useState<SkillChange>();
+  const { data } = loaded;
+  if (mode === 'propose' && data !== undefined) return <ProposeDialog read={data} onClose={() => setMode('read')} />;
+  if (reviewed !== undefined && data !== undefined) {
+    const mayApprove = data.detail.may_approve;
+    return <ChangeDialog slug={slug} change={reviewed} mayApprove={mayApprove} onClose={() => setReviewed(undefined)} />;
+  }
+  return (
+    <Dialog title={skill.name} wide onClose={onClose}>
+      <Loaded of={loaded} shape="block">
+        {(read) => <Reading read={read} onPropose={() => setMode('propose')} onReview={setReviewed} />}
+      </Loaded>
+    </Dialog>
+  );
+}
+
+interface ReadingProps {
+  readonly read: ReadSkill;
+  readonly onPropose: () => void;
+  readonly onReview: (change: SkillChange) => void;
+}
+
+function Reading({ read: { detail, markdown }, onPropose, onReview }: ReadingProps) {
+  const { skills } = words.value;
+  return (
+    <>
+      <p class="soft">{detail.description}</p>
+      <Markdown text={bodyOf(markdown)} />
+      <Changes skillId={detail.id} onReview={onReview} />
+      <div class="dialog-foot">
+        <LinkButton icon="external" href={detail.url} target="_blank" rel="noopener">
+          {skills.page}
+        </LinkButton>
+        <Button look="main" icon="pen" onClick={onPropose}>
+          {skills.propose}
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function Changes({ skillId, onReview }: { readonly skillId: string; readonly onReview: (change: SkillChange) => void }) {
+  const pages = useChanges(skillId);
+  const { skills, versions } = words.value;
+  return (
+    <section class="part" aria-labelledby="changes">
+      <div class="section-head">
+        <h3 id="changes">{skills.changes}</h3>
+      </div>
+      {pages.items?.length === 0 && <p class="soft small">{skills.noChanges}</p>}
+      {pages.items !== undefined && pages.items.length > 0 && (
+        <ul class="rows">
+          {pages.items.map((change) => (
+            <li key={change.id} class="row-item">
+              <div class="grow">
+                <p class="row-title">{change.title}</p>
+                <p class="row-facts">
+                  <span>{change.author?.name ?? versions.somebody}</span>
+                  <Time at={change.created_at} />
+                  <Tag tone={change.status === 'open' ? 'warn' : 'plain'}>{skills.status[change.status]}</Tag>
+                </p>
+              </div>
+              <Button small aria-label={skills.reviewChange(change.title)} onClick={() => onReview(change)}>
+                {skills.review}
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <More pages={pages} />
+    </section>
+  );
+}
+
+function ProposeDialog({ read: { detail, markdown }, onClose }: { readonly read: ReadSkill; readonly onClose: () => void }) {
+  const [text, setText] = useState(markdown);
+  const [title, setTitle] = useState('');
+  const [note, setNote] = useState('');
+  const [error, setError] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const { skills, app } = words.value;
+  const save = async (event: SubmitEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    const body = { markdown: text, ...(title.trim() !== '' && { title }), ...(note.trim() !== '' && { note }) };
+    try {
+      await api.skillChanges.propose({ params: { skillId: detail.id }, body });
+      changed(`skillChanges:${detail.id}`);
+      tell(skills.proposed);
+      onClose();
+    } catch (thrown) {
+      setError(problemOf(thrown).message);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={skills.proposeTitle(detail.name)} wide isChanged={text !== markdown || title !== '' || note !== ''} onClose={onClose}>
+      <form noValidate onSubmit={save}>
+        <TextField label={skills.changeTitle} value={title} onText={setTitle} autoFocus />
+        <AreaField label={skills.source} error={error} value={text} onText={setText} rows={14} spellcheck={false} />
+        <AreaField label={skills.why} value={note} onText={setNote} rows={2} />
+        <div class="dialog-foot">
+          <Button onClick={onClose}>{app.cancel}</Button>
+          <Button type="submit" look="main" isBusy={isBusy} disabled={text === markdown}>
+            {skills.send}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,163 @@
+/** Files of a library: the person's own, or a workspace's by its slug. */
+import { signal } from '@preact/signals';
+import { type Answer, api, problemIn } from '../api/client.ts';
+import { Problem, problemOf } from '../api/problem.ts';
+import { pageOf, usePages } from './pages.ts';
+import { changed, useLoaded } from './store.ts';
+
+export type Deliverable = Answer<'assets', 'list'>['deliverables'][number];
+export type LooseFile = Answer<'assets', 'list'>['loose'][number];
+export type Asset = Deliverable | LooseFile;
+export type AssetVersion = Answer<'assets', 'versions'>['versions'][number];
+export type ShareLink = Answer<'assets', 'links'>['links'][number];
+export type NewLink = NonNullable<Parameters<typeof api.assets.createLink>[0]>['body'];
+
+/** So many versions and links are listed; the service keeps no more versions. */
+const LISTED_MAX = 100;
+
+export const keyOf = (slug: string | undefined) => `assets:${slug ?? 'mine'}`;
+
+/** The addresses that the service gives may have another name of its host than this window. */
+export const here = (url: string) => new URL(url).pathname + new URL(url).search;
+
+export function useAssets(slug: string | undefined) {
+  return usePages<Asset>(keyOf(slug), async (cursor) => {
+    const query = { cursor };
+    const { body } = await (slug === undefined
+      ? api.assets.list({ query })
+      : api.workspaceAssets.list({ params: { workspaceId: slug }, query }));
+    const items = [...body.deliverables, ...body.loose].sort((a, b) => b.createdAt.localeCompare(a.createdAt));
+    return pageOf<Asset>(items, { has_more: body.hasMore, next_cursor: body.nextCursor });
+  });
+}
+
+export function useUsedBytes(slug: string | undefined) {
+  return useLoaded(`${keyOf(slug)}:used`, async () => {
+    const query = { limit: 1 };
+    const { body } = await (slug === undefined
+      ? api.assets.list({ query })
+      : api.workspaceAssets.list({ params: { workspaceId: slug }, query }));
+    return body.usedBytes;
+  });
+}
+
+export function useVersions(slug: string | undefined, fileId: string) {
+  return useLoaded<readonly AssetVersion[]>(`asset:${fileId}:versions`, async () => {
+    const query = { limit: LISTED_MAX };
+    const { body } = await (slug === undefined
+      ? api.assets.versions({ params: { fileId }, query })
+      : api.workspaceAssets.versions({ params: { workspaceId: slug, fileId }, query }));
+    return body.versions;
+  });
+}
+
+export function useLinks(slug: string | undefined, fileId: string) {
+  return useLoaded<readonly ShareLink[]>(`asset:${fileId}:links`, async () => {
+    const query = { limit: LISTED_MAX };
+    const { body } = await (slug === undefined
+      ? api.assets.links({ params: { fileId }, query })
+      : api.workspaceAssets.links({ params: { workspaceId: slug, fileId }, query }));
+    return body.links;
+  });
+}
+
+export async function makeLink(slug: string | undefined, fileId: string, body: NewLink): Promise<void> {
+  if (slug === undefined) await api.assets.createLink({ params: { fileId }, body });
+  else await api.workspaceAssets.createLink({ params: { workspaceId: slug, fileId }, body });
+  changed(`asset:${fileId}:links`);
+}
+
+export async function endLink(slug: string | undefined, fileId: string, linkId: string): Promise<void> {
+  if (slug === undefined) await api.assets.revokeLink({ params: { fileId, linkId } });
+  else await api.workspaceAssets.revokeLink({ params: { workspaceId: slug, fileId, linkId } });
+  changed(`asset:${fileId}:links`);
+}
+
+export async function rename(slug: string | undefined, fileId: string, name: string): Promise<void> {
+  const body = { name };
+  if (slug === undefined) await api.assets.update({ params: { fileId }, body });
+  else await api.workspaceAssets.update({ params: { workspaceId: slug, fileId }, body });
+  changed(keyOf(slug));
+}
+
+export async function removeAsset(slug: string | undefined, { id }: Asset): Promise<void> {
+  const isLoose = id.startsWith('blob_');
+  if (slug === undefined) {
+    await (isLoose ? api.assets.removeLoose({ params: { blobId: id } }) : api.assets.remove({ params: { fileId: id } }));
+  } else {
+    const params = { workspaceId: slug };
+    await (isLoose
+      ? api.workspaceAssets.removeLoose({ params: { ...params, blobId: id } })
+      : api.workspaceAssets.remove({ params: { ...params, fileId: id } }));
+  }
+  changed(keyOf(slug));
+}
+
+export async function makeDeliverable(slug: string | undefined, blobId: string): Promise<void> {
+  const body = { blobId };
+  if (slug === undefined) await api.assets.create({ body });
+  else await api.workspaceAssets.create({ params: { workspaceId: slug }, body });
+}
+
+async function addVersion(slug: string | undefined, fileId: string, blobId: string): Promise<void> {
+  const body = { blobId };
+  if (slug === undefined) await api.assets.addVersion({ params: { fileId }, body });
+  else await api.workspaceAssets.addVersion({ params: { workspaceId: slug, fileId }, body });
+}
+
+export interface Upload {
+  readonly key: number;
+  readonly of: string;
+  readonly name: string;
+  /** From 0 to 1. */
+  readonly share: number;
+  readonly problem?: Problem;
+}
+
+/** Those under way, and those that have failed until they are put aside. They go on while another screen is shown. */
+export const uploads = signal<readonly Upload[]>([]);
+let last = 0;
+
+export function putAside(key: number): void {
+  uploads.value = uploads.value.filter((one) => one.key !== key);
+}
+
+/** One after the other, so that each gets the whole connection. With `fileId` each becomes its newest version. */
+export async function upload(slug: string | undefined, files: readonly File[], fileId?: string): Promise<void> {
+  const waiting = files.map((file) => {
+    last += 1;
+    return { file, key: last };
+  });
+  uploads.value = [...uploads.value, ...waiting.map(({ file, key }) => ({ key, of: keyOf(slug), name: file.name, share: 0 }))];
+  for (const { file, key } of waiting) {
+    const note = (change: Partial<Upload>) => {
+      uploads.value = uploads.value.map((one) => (one.key === key ? { ...one, ...change } : one));
+    };
+    try {
+      const { id } = await send(slug, file, (share) => note({ share }));
+      await (fileId === undefined ? makeDeliverable(slug, id) : addVersion(slug, fileId, id));
+      putAside(key);
+    } catch (error) {
+      note({ problem: problemOf(error) });
+    }
+    changed(keyOf(slug), ...(fileId === undefined ? [] : [`asset:${fileId}`]));
+  }
+}
+
+/** `fetch` does not tell how much of a body was sent. */
+function send(slug: string | undefined, file: File, onProgress: (share: number) => void): Promise<{ readonly id: string }> {
+  const form = new FormData();
+  form.append('file', file);
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', slug === undefined ? '/v1/assets/upload' : `/v1/workspaces/${encodeURIComponent(slug)}/assets/upload`);
+    request.setRequestHeader('accept', 'application/json');
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
+    request.onerror = () => reject(new Problem({ status: 0, code: 'OFFLINE', message: 'Easel does not answer.' }));
+    request.onload = () => {
+      if (request.status === 201) resolve(JSON.parse(request.responseText) as { id: string });
+      else void problemIn(new Response(request.responseText, { status: request.status })).then(reject);
+    };
+    request.send(form);
+  });
+}

@@ -1,0 +1,56 @@
+/** The texts of asset libraries, in Spanish. */
+import type { enAssets } from './en-assets.ts';
+import { pluralIn } from './plural.ts';
+
+const plural = pluralIn('es');
+
+export const esAssets: typeof enAssets = {
+  assets: {
+    title: 'Archivos',
+    mine: 'Mis archivos',
+    text: 'Imágenes, vídeos, documentos: cada uno con sus versiones y enlaces para compartirlo.',
+    used: (size) => `${size} en uso`,
+    upload: 'Subir archivos',
+    drop: 'Suelta archivos aquí para subirlos.',
+    empty: { title: 'Aún no hay archivos', text: 'Suelta archivos aquí o elige algunos.' },
+    uploading: (name) => `Subiendo ${name}`,
+    waiting: 'En espera',
+    putAside: 'Cerrar',
+    open: (name) => `Abrir ${name}`,
+    loose: 'Suelto',
+    version: (number) => `Versión ${number}`,
+    download: 'Descargar',
+    keep: 'Darle versiones',
+    newVersion: 'Nueva versión',
+    versions: 'Versiones',
+    name: 'Nombre',
+    rename: 'Guardar nombre',
+    renamed: 'Nombre cambiado.',
+    remove: 'Eliminar',
+    removeOf: (name) => `¿Eliminar ${name}?`,
+    removeText: 'Sus versiones y enlaces se eliminan también. Las páginas que lo muestran lo pierden.',
+    removed: 'Eliminado.',
+    links: 'Enlaces',
+    noLinks: 'Nadie tiene un enlace.',
+    makeLink: 'Crear enlace',
+    linkMade: 'Enlace creado.',
+    gate: 'Quién puede abrirlo',
+    gates: {
+      none: 'Cualquiera con el enlace',
+      password: 'Quien sepa una contraseña',
+      domain: 'Quien entre con una dirección de un dominio',
+    },
+    password: 'Contraseña',
+    passwordHint: 'Ocho caracteres como mínimo. No se vuelve a mostrar.',
+    domain: 'Dominio',
+    domainHint: 'Por ejemplo, example.com',
+    lives: 'Cuánto tiempo lo abre',
+    life: { never: 'Hasta que se revoque', day: 'Un día', week: 'Una semana', month: '30 días' },
+    until: (at) => `Hasta ${at}`,
+    views: (count) => plural(count, 'visita', 'visitas'),
+    endLink: 'Revocar',
+    linkEnded: 'El enlace ya no abre nada.',
+    revoked: 'Revocado',
+    expired: 'Caducado',
+  },
+};

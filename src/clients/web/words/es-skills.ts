@@ -1,0 +1,43 @@
+/** The texts of skills in Spanish. */
+import type { enSkills } from './en-skills.ts';
+
+export const esSkills: typeof enSkills = {
+  skills: {
+    title: 'Habilidades',
+    text: 'Lo que el espacio de trabajo sabe hacer, en Markdown. Cualquiera propone cambios; quien aprueba los integra.',
+    empty: { title: 'Aún no hay habilidades', text: 'Escribe cómo se hace algo aquí, para personas y para agentes.' },
+    make: 'Nueva habilidad',
+    create: 'Crear habilidad',
+    made: (name) => `${name} está creada.`,
+    held: (name) => `${name} espera aprobación.`,
+    attached: 'Todo el espacio',
+    version: (no) => `Versión ${no}`,
+    read: 'Leer',
+    readSkill: (name) => `Leer ${name}`,
+    page: 'Abrir página',
+    propose: 'Proponer un cambio',
+    proposeTitle: (name) => `Cambio de ${name}`,
+    source: 'Markdown',
+    sourceHint: 'Empieza con una línea de ---, name: y description:, y otra línea de ---.',
+    changeTitle: 'De qué trata',
+    why: 'Por qué',
+    send: 'Proponer',
+    proposed: 'El cambio está propuesto.',
+    changes: 'Cambios propuestos',
+    noChanges: 'No hay nada propuesto.',
+    review: 'Revisar',
+    reviewChange: (title) => `Revisar ${title}`,
+    on: (no) => `sobre la versión ${no}`,
+    status: { open: 'Abierto', merged: 'Integrado', rejected: 'Rechazado', withdrawn: 'Retirado' },
+    merge: 'Integrar',
+    reject: 'Rechazar',
+    withdraw: 'Retirar',
+    done: {
+      merge: 'El cambio está integrado y publicado.',
+      reject: 'El cambio está rechazado.',
+      withdraw: 'El cambio está retirado.',
+    },
+    conflict: 'El cambio y la versión publicada tratan de las mismas líneas. Aquí están marcados ambos lados; propón el texto correcto.',
+    tooLong: 'Comparar tarda demasiado. Este es todo el texto.',
+  },
+};
