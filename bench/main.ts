@@ -1,8 +1,8 @@
-/** `npm run bench -- http|data|realtime|neighbours|sharing|cluster [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]`: compares Easel with its peers in the same run. */
+/** `npm run bench -- http|data|realtime|neighbours|sharing|cluster|jobs [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]`: compares Easel with its peers in the same run. */
 import { parseArgs } from 'node:util';
 
 const USAGE =
-  'usage: npm run bench -- http|data|realtime|neighbours|sharing|cluster [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]';
+  'usage: npm run bench -- http|data|realtime|neighbours|sharing|cluster|jobs [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -49,9 +49,24 @@ switch (command) {
     conclude(await benchCluster(options));
     break;
   }
+  case 'jobs': {
+    const { benchJobs } = await import('./jobs/jobs-suite.ts');
+    conclude(await benchJobs(options));
+    break;
+  }
   case 'generate-attack': {
     const { generateAttack } = await import('./neighbours/attacker.ts');
     await generateAttack(argument);
+    break;
+  }
+  case 'peer-pg-boss': {
+    const { servePgBoss } = await import('./peers/pg-boss.ts');
+    await servePgBoss(argument);
+    break;
+  }
+  case 'peer-sink': {
+    const { serveSink } = await import('./peers/sink.ts');
+    serveSink(argument);
     break;
   }
   case 'peer-relay': {

@@ -1,8 +1,11 @@
-/** Measures servers under the same load in interleaved rounds (a-b-c-a-b-c), so that a slow phase of the machine affects them all. */
+/**
+ * Measures servers under the same load in interleaved rounds there and back (a-b-c-c-b-a), so that a slow phase of the machine affects them all,
+ * and none is always the one that warms the caches for the next.
+ */
 import type { Table } from '../report/report.ts';
 import { rounded, type Spread, spreadOf, withSpread } from '../report/statistics.ts';
 import type { BenchDatabase } from '../servers/fixture.ts';
-import { cpuUs, GENERATOR_CORE, type Server } from '../servers/processes.ts';
+import { cpuUs, cpuUsByPid, GENERATOR_CORE, type Server } from '../servers/processes.ts';
 import { type GeneratorName, generate, type Load, type Measured } from './burst.ts';
 
 export interface Contest {
@@ -42,7 +45,7 @@ export async function runContest(contest: Contest, generator: GeneratorName): Pr
     await generate(generator, { ...contest.load(server, -1), durationS: contest.warmUpS }, GENERATOR_CORE);
   }
   for (let round = 0; round < contest.rounds; round++) {
-    for (const [server, done] of rounds) {
+    for (const [server, done] of round % 2 === 0 ? rounds : [...rounds].toReversed()) {
       const measured = await oneRound(server, contest.load(server, round), contest.database, generator);
       console.log(
         `  ${contest.title}, round ${round + 1}, ${server.name}: ${rounded(measured.requestsPerS)}/s, ${rounded(measured.cpuUsEach)} µs`,
@@ -54,23 +57,19 @@ export async function runContest(contest: Contest, generator: GeneratorName): Pr
 }
 
 async function oneRound(server: Server, load: Load, database: BenchDatabase, generator: GeneratorName): Promise<Round> {
-  const backendsBefore = await cpuByPid(await database.backends());
+  const backendsBefore = await cpuUsByPid(await database.backends());
   const before = await cpuUs(server.pid);
   const measured = await generate(generator, load, GENERATOR_CORE);
   const spentUs = (await cpuUs(server.pid)) - before;
   let databaseUs = 0;
   // A pool opens connections on demand: a backend that did not exist before started at zero.
-  for (const [pid, us] of await cpuByPid(await database.backends())) databaseUs += us - (backendsBefore.get(pid) ?? 0);
+  for (const [pid, us] of await cpuUsByPid(await database.backends())) databaseUs += us - (backendsBefore.get(pid) ?? 0);
   return {
     ...measured,
     cpuUsEach: spentUs / measured.requests,
     databaseCpuUsEach: databaseUs / measured.requests,
     coreShare: spentUs / ((measured.requests / measured.requestsPerS) * 1e6),
   };
-}
-
-async function cpuByPid(pids: readonly number[]): Promise<Map<number, number>> {
-  return new Map(await Promise.all(pids.map(async (pid) => [pid, await cpuUs(pid)] as const)));
 }
 
 function standingOf(name: string, rounds: readonly Round[]): Standing {

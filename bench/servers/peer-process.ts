@@ -10,11 +10,18 @@ export const EASEL = 'Easel';
 /** Database connections of a peer: as many as Easel has by default (DATABASE_POOL). */
 export const POOL = 8;
 
-export async function startPeer(name: string, command: string, folder: string, port: number, settings: object): Promise<Server> {
+export async function startPeer(
+  name: string,
+  command: string,
+  folder: string,
+  port: number,
+  settings: object,
+  core = SERVER_CORE,
+): Promise<Server> {
   const file = join(folder, `${command}.json`);
   await writeFile(file, JSON.stringify(settings));
   const self = process.argv[1];
   if (self === undefined) throw new Error('process.argv has no script path.');
   const args = ['--enable-source-maps', self, command, file];
-  return startServer({ name, args, env: { NODE_ENV: 'production' }, port, readyPath: '/ready', core: SERVER_CORE, log: `${file}.log` });
+  return startServer({ name, args, env: { NODE_ENV: 'production' }, port, readyPath: '/ready', core, log: `${file}.log` });
 }
