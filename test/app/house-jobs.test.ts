@@ -3,14 +3,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startSweeps, sweepIfClaimed } from '../../src/app/sweeps.ts';
 import type { Sweep } from '../../src/features/module.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { claimJob, endJob, giveUpJob, noteStep, renewClaim, wantJob, wantJobAgain } from '../../src/storage/house-jobs.ts';
-import { type DatabaseKind, databaseKinds, openTestDatabase, SILENT, type TestDatabase } from '../support/database.ts';
+import { claimJob, endJob, giveUpJob, noteStep, renewClaim, wantJob, wantJobAnew } from '../../src/storage/house-jobs.ts';
+import { type DatabaseKind, everyDatabaseKind, openTestDatabase, SILENT, type TestDatabase } from '../support/database.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const NEVER = new AbortController().signal;
 const LEASE_MS = 30_000;
 
-describe.each<DatabaseKind>(databaseKinds())('%s', (kind) => {
+describe.each<DatabaseKind>(everyDatabaseKind())('%s', (kind) => {
   let database: TestDatabase;
   beforeEach(async () => {
     database = await openTestDatabase(kind);
@@ -52,7 +52,7 @@ describe.each<DatabaseKind>(databaseKinds())('%s', (kind) => {
   test('a clock that stands still can want the same again', async () => {
     const { sql } = database;
     for (let round = 0; round < 3; round += 1) {
-      await wantJobAgain(sql, 'job', 1000);
+      await wantJobAnew(sql, 'job', 1000);
       const claim = await claimJob(sql, 'job', LEASE_MS);
       expect(claim).not.toBeNull();
       if (claim !== null) await endJob(sql, claim);
@@ -73,6 +73,34 @@ describe.each<DatabaseKind>(databaseKinds())('%s', (kind) => {
     await expire();
     expect(Object.keys(await sweepIfClaimed(sweeps, deps(), NEVER))).toEqual(['second', 'third']);
     expect(done).toEqual(['second', 'third']);
+  });
+
+  test('a later time has all steps before it: those that were done, or under way, for an earlier one do not count', async () => {
+    const { sql } = database;
+    await wantJob(sql, 'sweeps', 1000);
+    const dead = await claimJob(sql, 'sweeps', LEASE_MS);
+    if (dead === null) throw new Error('it was due');
+    await noteStep(sql, dead, 'first');
+    await wantJob(sql, 'sweeps', 2000);
+    expect(await noteStep(sql, dead, 'second')).toBe(true);
+    await expire();
+    const sweeps = ['first', 'second'].map((name): Sweep => ({ name, run: async () => 1 }));
+    expect(await sweepIfClaimed(sweeps, deps(), NEVER)).toEqual({ first: 1, second: 1 });
+  });
+
+  test('a process without others does not wait for the lease of the one that died, nor leave out what that one did', async () => {
+    const { sql } = database;
+    const clock = new VirtualClock();
+    await wantJobAnew(sql, 'sweeps', clock.nowMs());
+    const dead = await claimJob(sql, 'sweeps', LEASE_MS);
+    if (dead === null) throw new Error('it was due');
+    await noteStep(sql, dead, 'first');
+    const done: string[] = [];
+    const sweeps = ['first', 'second'].map((name): Sweep => ({ name, run: async () => done.push(name) }));
+    const sweeping = startSweeps(sweeps, { ...deps(), clock, isAlone: true });
+    await expect.poll(() => done).toEqual(['first', 'second']);
+    await sweeping.stop();
+    expect(await endJob(sql, dead)).toBe(false);
   });
 
   test('C7: a holder that wakes after its lease neither ends, renews nor gives up what its successor does', async () => {

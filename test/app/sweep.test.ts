@@ -33,7 +33,7 @@ import { UNMETERED } from '../sim/world.ts';
 import { builtFiles, builtPageSdk, builtWebApp, openTestDatabase, SILENT, type TestDatabase, temporaryDir } from '../support/database.ts';
 import { userPrincipal } from '../support/principals.ts';
 import { sha256 } from '../support/requests.ts';
-import { describeWith } from '../support/services.ts';
+import { describeWith, services } from '../support/services.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -93,6 +93,7 @@ function sweep(signal = NEVER, gone: string[] = []): Promise<SweepReport> {
     thread: new DocumentThread(builtFiles().documentWorkerFile, clock),
     pageSdk: new PageSdk(builtPageSdk()),
     appFiles: readAppFiles(builtWebApp()),
+    builtDir: services().builtDir,
     tableSql,
     isEmbedded: database.kind === 'embedded',
     caps: connectionCaps(1024, LIMITS),

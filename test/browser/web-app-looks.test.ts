@@ -31,6 +31,13 @@ async function furnish(client: Client): Promise<World> {
   await publishPage(client, 'Landing page');
   await client.artifacts.favorite({ params: { id: artifactId } });
   await client.comments.create({ params: { artifactId }, body: { content: 'The second chart needs a title.' } });
+  const nightly = {
+    title: 'Count the orders of the day',
+    trigger_type: 'cron',
+    schedule: '30 2 * * *',
+    timezone: 'Europe/Berlin',
+  } as const;
+  await client.jobs.create({ body: { artifact_id: artifactId, ...nightly, action: 'script', config: { source: 'return 1;' } } });
   const { id: folder_id } = (await client.personalFolders.create({ body: { name: 'Clients' } })).body;
   await client.personalFolders.file({ params: { id: artifactId }, body: { folder_id } });
   const { slug } = (await client.workspaces.create({ body: { name: `Studio of ${artifactId.slice(-6)}` } })).body;
@@ -55,6 +62,8 @@ function screensOf({ artifactId, slug }: World): readonly (readonly [path: strin
     [`/p/${artifactId}/versions`, numbers],
     [`/p/${artifactId}/files`, numbers],
     [`/p/${artifactId}/comments`, numbers],
+    [`/p/${artifactId}/jobs`, numbers],
+    [`/p/${artifactId}/jobs/new`, numbers],
     [`/p/${artifactId}/api`, numbers],
     [`/p/${artifactId}/settings`, numbers],
     [`/w/${slug}`, studio],

@@ -1,5 +1,6 @@
 /** `easel login` up to the moment when a person is asked to approve it. */
-import type { CommandLine, Run } from './command-line.ts';
+import type { CommandLine } from './command-line.ts';
+import type { Run } from './in-process.ts';
 
 export interface BegunLogin {
   readonly url: string;

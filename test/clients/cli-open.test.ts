@@ -33,10 +33,10 @@ test.skipIf(process.platform !== 'linux')('a private page opens as oneself; an a
   const env = { DISPLAY: ':0', PATH: `${programs}:${process.env.PATH}` };
   const addressOpened = () => expect.poll(() => readFile(opened, 'utf8').catch(() => ''));
 
-  expect((await easel.run(['open', page.slug], { env })).code).toBe(0);
+  expect((await easel.run(['open', page.slug], { env, asProcess: true })).code).toBe(0);
   await addressOpened().toContain('?_preview=');
   await service.sql`update account set email = 'ada@example.com' where id = ${owner.userId}`;
-  const shown = await easel.run(['open', page.slug], { env });
+  const shown = await easel.run(['open', page.slug], { env, asProcess: true });
   expect([shown.code, shown.out.trim()]).toEqual([0, service.contentUrl(page.slug)]);
   await addressOpened().toBe(`${service.baseUrl}/open?slug=${page.slug}`);
   expect((await easel.json(['open', page.slug])).preview_url).toContain('?_preview=');

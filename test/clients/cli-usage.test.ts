@@ -44,9 +44,9 @@ describe('help', () => {
   it('has a description and examples for every command', async () => {
     const leaves = (command: Command): Command[] => (command.commands.length === 0 ? [command] : command.commands.flatMap(leaves));
     const program = buildProgram(shellOf({}).shell, false);
-    const names = leaves(program).map((command) =>
-      command.parent === program ? command.name() : `${command.parent?.name()} ${command.name()}`,
-    );
+    const nameOf = (command: Command): string =>
+      command.parent === program || command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
+    const names = leaves(program).map(nameOf);
     expect(names.length).toBeGreaterThan(40);
     for (const name of names) {
       const { code, out } = await run([...name.split(' '), '--help']);

@@ -1,4 +1,4 @@
-/** The types of client and handlers scale with the endpoint table: everything still compiles with 150 more endpoints. */
+/** The types of clients and handlers scale with the endpoint table: everything still compiles with 150 more endpoints, also the app's calls. */
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { at, diagnosticsOf } from '../support/compiler.ts';
@@ -52,21 +52,37 @@ export const everyId = (handlers: Handlers): readonly EndpointId[] => Object.key
 ${mistake}`;
 }
 
+function textOf(path: string): string {
+  return ts.sys.readFile(at(path)) ?? expect.fail(`no ${path}`);
+}
+
 function diagnosticsWith(mistake: string): readonly string[] {
-  const table = (ts.sys.readFile(at('protocol/table.ts')) ?? expect.fail('no table'))
+  const table = textOf('protocol/table.ts')
     .replace('import { artifacts }', "import { added } from './added.ts';\nimport { artifacts }")
     .replace('  ...accounts,\n', '  ...accounts,\n  ...added,\n');
+  const callLines = Array.from(
+    { length: ADDED },
+    (_, index) => `  'added${index % 10}.made${index}': 'POST /v1/added/${index}/{id}/{other}',\n`,
+  );
+  const calls = textOf('src/clients/web/api/calls.ts').replace(
+    '} as const satisfies Table',
+    `${callLines.join('')}} as const satisfies Table`,
+  );
   const user = at('test/clients/uses-of-added.ts');
   const inMemory = new Map([
     [at('protocol/table.ts'), table],
     [at('protocol/added.ts'), addedEndpoints()],
+    [at('src/clients/web/api/calls.ts'), calls],
     [user, uses(mistake)],
   ]);
-  const affected = ['src/clients/sdk/client.ts', 'src/edge/call.ts', 'src/edge/operation.ts', 'src/clients/cli/artifacts.ts'].map(at);
+  const affected = [
+    ...['src/clients/sdk/client.ts', 'src/clients/web/api/client.ts', 'src/clients/web/api/calls.ts', 'src/edge/call.ts'],
+    ...['src/edge/operation.ts', 'src/clients/cli/artifacts.ts'],
+  ].map(at);
   return diagnosticsOf(inMemory, [user, at('protocol/table.ts'), at('protocol/added.ts'), ...affected]);
 }
 
-test(`client and handlers compile with ${ADDED} more endpoints`, { timeout: 240_000 }, () => {
+test(`client, the app's calls and handlers compile with ${ADDED} more endpoints`, { timeout: 240_000 }, () => {
   const mistake = `export const wrong = (client: Client, id: ArtifactId) => client.added3.made3({ params: { id, other: 1 }, query: { kind: 'a3' }, body: { name3: 'n', artifact: {}, tags: [] } });`;
   // The deliberate mistake is the only error found.
   expect(diagnosticsWith(mistake)).toEqual([

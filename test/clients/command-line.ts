@@ -1,16 +1,15 @@
-/** Runs the built `easel` as a child process with a home folder of its own. */
+/**
+ * Runs `easel` with a home folder of its own: in this process, because a child takes most of a second to load, or as the built program where a
+ * test interrupts it, asks for a process of its own, or runs it beside another command in another folder.
+ */
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { services } from '../support/services.ts';
+import { type Run, runInProcess } from './in-process.ts';
 
-export interface Run {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
 interface RunOptions {
   /** Default: the home folder. */
   readonly cwd?: string;
@@ -20,6 +19,8 @@ interface RunOptions {
   readonly onError?: (text: string) => void;
   /** Called with a function that sends Ctrl-C. */
   readonly onStart?: (interrupt: () => void) => void;
+  /** As the built program. */
+  readonly asProcess?: boolean;
 }
 
 export interface CommandLine {
@@ -36,27 +37,12 @@ export interface CommandLine {
 
 export async function commandLine(url?: string): Promise<CommandLine> {
   const home = await mkdtemp(join(tmpdir(), 'easel-cli-'));
-  const run = (args: readonly string[], { cwd = home, input = '', env = {}, onStart, onError }: RunOptions = {}): Promise<Run> =>
-    new Promise((resolve, reject) => {
-      const base = { PATH: process.env.PATH ?? '', HOME: home, ...(url === undefined ? {} : { EASEL_URL: url }), ...env };
-      const child = spawn(process.execPath, [join(services().builtDir, 'cli.js'), ...args], {
-        cwd,
-        env: base,
-      });
-      let out = '';
-      let err = '';
-      child.stdout.on('data', (chunk: Buffer) => {
-        out += chunk.toString();
-      });
-      child.stderr.on('data', (chunk: Buffer) => {
-        err += chunk.toString();
-        onError?.(err);
-      });
-      child.once('error', reject);
-      onStart?.(() => child.kill('SIGINT'));
-      child.once('close', (code) => resolve({ code, out, err }));
-      child.stdin.end(input);
-    });
+  const run = (args: readonly string[], options: RunOptions = {}): Promise<Run> => {
+    const { cwd = home, env = {}, onStart, asProcess } = options;
+    const base = { PATH: process.env.PATH ?? '', HOME: home, ...(url === undefined ? {} : { EASEL_URL: url }), ...env };
+    if (asProcess || onStart !== undefined || (folder.users > 0 && process.cwd() !== cwd)) return runChild(args, cwd, base, options);
+    return inFolder(cwd, () => runInProcess(args, base, options));
+  };
   return {
     home,
     run,
@@ -73,4 +59,45 @@ export async function commandLine(url?: string): Promise<CommandLine> {
     },
     close: () => rm(home, { recursive: true, force: true }),
   };
+}
+
+/** The folder of this process, which commands in it share. */
+const folder = { users: 0, before: '' };
+
+async function inFolder<T>(cwd: string, work: () => Promise<T>): Promise<T> {
+  if (folder.users === 0) {
+    folder.before = process.cwd();
+    process.chdir(cwd);
+  }
+  folder.users += 1;
+  try {
+    return await work();
+  } finally {
+    folder.users -= 1;
+    if (folder.users === 0) process.chdir(folder.before);
+  }
+}
+
+function runChild(
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+  { input = '', onStart, onError }: RunOptions,
+): Promise<Run> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(services().builtDir, 'cli.js'), ...args], { cwd, env });
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      err += chunk.toString();
+      onError?.(err);
+    });
+    child.once('error', reject);
+    onStart?.(() => child.kill('SIGINT'));
+    child.once('close', (code) => resolve({ code, out, err }));
+    child.stdin.end(input);
+  });
 }

@@ -2,13 +2,19 @@
 import { Readable, Writable } from 'node:stream';
 import { runCommandLine } from '../../src/clients/cli/program.ts';
 import type { Shell } from '../../src/clients/cli/session.ts';
-import type { Run } from './command-line.ts';
 
-function collector() {
+export interface Run {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function collector(onText?: (text: string) => void) {
   let text = '';
   const stream = new Writable({
     write: (chunk, _encoding, done) => {
       text += String(chunk);
+      onText?.(text);
       done();
     },
   });
@@ -21,13 +27,25 @@ export interface InProcess {
   readonly err: () => string;
 }
 
-export function shellOf(env: Readonly<Record<string, string>>): InProcess {
-  const [stdout, stderr] = [collector(), collector()];
-  const shell = { env, stdin: Readable.from([]), stdout: stdout.stream, stderr: stderr.stream, signal: new AbortController().signal };
+interface Given {
+  readonly input?: string;
+  /** Called with everything on standard error so far. */
+  readonly onError?: (text: string) => void;
+}
+
+export function shellOf(env: Readonly<Record<string, string>>, { input = '', onError }: Given = {}): InProcess {
+  const [stdout, stderr] = [collector(), collector(onError)];
+  const shell = {
+    env,
+    stdin: Readable.from(input === '' ? [] : [Buffer.from(input)]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    signal: new AbortController().signal,
+  };
   return { shell, out: stdout.text, err: stderr.text };
 }
 
-export async function runInProcess(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Run> {
-  const { shell, out, err } = shellOf(env);
+export async function runInProcess(args: readonly string[], env: Readonly<Record<string, string>>, given?: Given): Promise<Run> {
+  const { shell, out, err } = shellOf(env, given);
   return { code: await runCommandLine(shell, args), out: out(), err: err() };
 }

@@ -374,3 +374,48 @@ describe('watching', () => {
     expect(told).toEqual(['short', 'long']);
   });
 });
+
+describe('the proxy', () => {
+  const passedOn = { 'x-proxy-cache': 'miss', 'content-type': 'text/plain' };
+
+  it('resolves with the answer of the other host, whatever its status', async () => {
+    const { baseUrl, seen } = await serverOf((response) => response.writeHead(404, passedOn).end('no such city'));
+    const { easel } = stageOf({ baseUrl });
+    const reply = await easel.proxy('https://api.example.com/weather?city=Lima&unit=c');
+    expect([reply.status, await reply.text()]).toEqual([404, 'no such city']);
+    expect(seen[0]?.url).toBe(`/v1/data/${ID}/proxy?url=${encodeURIComponent('https://api.example.com/weather?city=Lima&unit=c')}`);
+  });
+
+  it('throws what the service refuses, and repeats what it could not do now', async () => {
+    const { baseUrl } = await serverOf(failure(403, 'HOST_NOT_ALLOWED'));
+    expect(await thrown(stageOf({ baseUrl }).easel.proxy('https://a.example/'))).toMatchObject({ code: 'HOST_NOT_ALLOWED', status: 403 });
+    const busy = await serverOf(failure(503, 'UNAVAILABLE'), (response) => response.writeHead(200, passedOn).end('now'));
+    const stage = stageOf({ baseUrl: busy.baseUrl });
+    expect(await (await stage.easel.proxy(new URL('https://a.example/'))).text()).toBe('now');
+    expect(stage.waitsMs).toHaveLength(1);
+  });
+});
+
+describe('the agent of the page', () => {
+  const answer = { answer: 'Forty-one [1].', citations: [], mode: 'generated' };
+  const streamed = (body: string) => serverOf((response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(body));
+  const event = (name: string, body: unknown) => `event: ${name}\ndata: ${JSON.stringify(body)}\n\n`;
+
+  it('answers at once, or with the text so far as it comes', async () => {
+    const whole = await serverOf(data(answer));
+    expect(await stageOf({ baseUrl: whole.baseUrl }).easel.agent.ask('How many?')).toEqual(answer);
+    expect(whole.seen[0]?.url).toBe(`/v1/data/${ID}/agent`);
+    const { baseUrl } = await streamed(event('text', { text: 'Forty' }) + event('text', { text: '-one' }) + event('done', answer));
+    const told: string[] = [];
+    expect(await stageOf({ baseUrl }).easel.agent.ask('How many?', { onText: (text) => told.push(text) })).toEqual(answer);
+    expect(told).toEqual(['Forty', 'Forty-one']);
+  });
+
+  it('throws what the service refuses, and where the answer ends early', async () => {
+    const refused = await serverOf(failure(403, 'FORBIDDEN'));
+    const onText = () => undefined;
+    expect(await thrown(stageOf({ baseUrl: refused.baseUrl }).easel.agent.ask('?', { onText }))).toMatchObject({ code: 'FORBIDDEN' });
+    const { baseUrl } = await streamed(event('text', { text: 'Forty' }));
+    expect(await thrown(stageOf({ baseUrl }).easel.agent.ask('?', { onText }))).toMatchObject({ code: 'NETWORK_ERROR' });
+  });
+});

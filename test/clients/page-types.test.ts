@@ -46,6 +46,7 @@ test('correct page code compiles, and wrong code does not', () => {
     try { await easel.json.set('a', 1, { ifMatch: '2026' }); } catch (error) {
       if (error instanceof easel.EaselError && error.code === 'VERSION_CONFLICT') stop();
     }
+    const notified: string = (await easel.notifyOwner({ text: 'Hello', replyTo: 'ada@example.com' })).messageId;
     const notes = await easel.doc('notes');
     notes.doc.getText('text');
     notes.on('unsaved', (hasUnsaved: boolean) => { document.title = hasUnsaved ? 'saving' : 'saved'; });
@@ -54,8 +55,12 @@ test('correct page code compiles, and wrong code does not', () => {
       transact(run: () => void) {} on() {} destroy() {} }
     const own = await easel.doc('own', { Y: { Doc: OwnDoc, Map: Object, Array: Object, Text: Object } });
     own.doc.getText().insert(0, 'x');
+    const sales = easel.dataset<{ region: string; sum: number }>('sales');
+    const sums: number[] = (await sales.rows({ filter: { region: 'north' }, fields: ['sum'] })).rows.map(({ sum }) => sum);
+    sales.onChange((info) => { const version: number | undefined = info?.version; });
     easel.channel().subscribe('broadcast', ({ kind, data, from }) => { const sender: string | undefined = from?.name; });
     easel.presence.on('change', (people) => { const names: string[] = people.map(({ name, isMe }) => (isMe ? 'me' : name)); });
+    const weather: Response = await easel.proxy(new URL('https://api.example.com/'), { signal: AbortSignal.timeout(1000) });
     const comment = await easel.comments.create({ content: 'hello', quote: { exact: 'text' } });
     const likes: number | undefined = comment.reactions['👍']?.count;
     easel.comments.watch((change) => { if (change.type === 'put') change.comment.content.trim(); });

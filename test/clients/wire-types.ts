@@ -1,14 +1,17 @@
 /** Generates `src/clients/page/wire.ts`: TypeScript types of the Data API's answers, from the schemas of the endpoint table. */
 import { z } from 'zod';
+import { emailChallenge, ownerNotified } from '../../protocol/automation/email.ts';
 import { ERRORS, type ErrorCode, wireCodeOf } from '../../protocol/core/errors.ts';
 import { blob, blobList, blobUpload } from '../../protocol/data/blobs.ts';
 import { changeEvent, changesPage } from '../../protocol/data/changes.ts';
 import { commentPeople, commentSettings, guestToken } from '../../protocol/data/comment-settings.ts';
 import { comment, commentList, commentThread } from '../../protocol/data/comments.ts';
+import { datasetRows, datasetWithVersions } from '../../protocol/data/datasets.ts';
 import { jsonEntry, jsonList, jsonWritten } from '../../protocol/data/json-keys.ts';
 import { person, presentPerson } from '../../protocol/data/realtime.ts';
 import { tablePage } from '../../protocol/data/table-queries.ts';
 import { tableRow } from '../../protocol/data/tables.ts';
+import { answered } from '../../protocol/library/ask.ts';
 
 interface JsonSchema {
   readonly type?: string | readonly string[];
@@ -33,6 +36,8 @@ export function wireTypes(): string {
     ['BlobRecord', blob],
     ['BlobList', blobList],
     ['UploadTicket', blobUpload],
+    ['DatasetInfo', datasetWithVersions.partial({ versions: true })],
+    ['DatasetRows', datasetRows],
     ['ChangeEvent', changeEvent],
     ['ChangesPage', changesPage],
     ['Person', person],
@@ -43,6 +48,9 @@ export function wireTypes(): string {
     ['CommentPeople', commentPeople],
     ['CommentSettings', commentSettings],
     ['GuestToken', guestToken],
+    ['EmailChallenge', emailChallenge],
+    ['OwnerNotified', ownerNotified],
+    ['AgentAnswer', answered],
   ];
   const parts = [
     '// Generated from the schemas of the endpoint table by `npx vitest run test/clients/page-types.test.ts -u`.',

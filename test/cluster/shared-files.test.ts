@@ -1,5 +1,6 @@
 /** Files on several nodes with one S3 store: whatever one node took, every other serves. */
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { testCluster } from '../support/cluster.ts';
 import { temporaryDir } from '../support/database.ts';
@@ -13,12 +14,15 @@ const describeCluster = services().postgresUrl === null || services().redisUrl =
 
 async function stage() {
   const s3 = await startS3();
+  // Registered before the cluster's end, so removed after it: a node that is alive writes there.
+  const folder = temporaryDir();
+  onTestFinished(() => folder.remove());
   const cluster = await testCluster();
+  let nodes = 0;
   const start = () => {
+    nodes += 1;
     // What a node keeps for itself is in a folder of its own.
-    const folder = temporaryDir();
-    onTestFinished(() => folder.remove());
-    return cluster.start({ ...s3.settings, OBJECTS_DIR: '', DEFAULT_TIER: 'pro', DATA_DIR: folder.path });
+    return cluster.start({ ...s3.settings, OBJECTS_DIR: '', DEFAULT_TIER: 'pro', DATA_DIR: join(folder.path, `${nodes}`) });
   };
   // Registered last, so run first: it would wait for connections of nodes that are still alive.
   onTestFinished(() => s3.close());

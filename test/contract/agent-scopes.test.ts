@@ -20,10 +20,20 @@ const guarded = table.filter(([, { access }]) => access.who !== 'anyone' && acce
 const NOT_THEIRS: Partial<Readonly<Record<EndpointId, readonly [status: number, why: string]>>> = {
   'publish.upload': [404, 'the upload was begun by somebody else'],
   'folders.move': [404, 'the artifact is private'],
+  'skills.get': [404, 'the skill is of another workspace'],
+  'skills.markdown': [404, 'the skill is of another workspace'],
+  'skills.attach': [404, 'the skill is of another workspace'],
+  'skillChanges.list': [404, 'the skill is of another workspace'],
+  'skillChanges.get': [404, 'the skill is of another workspace'],
+  'files.content': [404, 'the file is in another workspace'],
+  'files.thumbnail': [404, 'the file is in another workspace'],
   'comments.update': [403, 'only its author edits a comment'],
   'comments.unread': [401, 'agents have read nothing'],
   'comments.markRead': [401, 'agents have read nothing'],
 };
+
+/** What these concern belongs to an artifact that the path does not name. */
+const ABOUT_ARTIFACT = /^(?:jobs|metrics|alerts|watches|email)\./;
 
 /** The scope that the rule names; null where only people may call. */
 function scopeOf({ access }: Endpoint): Scope | null {
@@ -46,8 +56,8 @@ describe.each(guarded)('%s', (id, endpoint) => {
     example = await exampleCall(id, world);
     const isAbout = 'param' in endpoint.access;
     workspaceId = example.params?.workspaceId ?? (isAbout ? (await workspace(world)).ids.workspace : await workspaceOf(easel, []));
-    if (endpoint.access.who === 'artifact' && endpoint.access.trashed !== true)
-      await moveInto(easel, world.owner, world.artifactId, workspaceId, { isOwned: true });
+    const isOfArtifact = endpoint.access.who === 'artifact' && endpoint.access.trashed !== true;
+    if (isOfArtifact || ABOUT_ARTIFACT.test(id)) await moveInto(easel, world.owner, world.artifactId, workspaceId, { isOwned: true });
   });
 
   const callAs = async (scopes: readonly Scope[], at = workspaceId) =>

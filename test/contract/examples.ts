@@ -12,8 +12,16 @@ import { atProvider } from '../support/at-provider.ts';
 import { Authenticator } from '../support/authenticator.ts';
 import type { TestEasel, TestUser } from '../support/easel.ts';
 import { codeFor, Visitor } from '../support/visitor.ts';
+import { alertArrangements } from './examples-alerts.ts';
+import { assetArrangements } from './examples-assets.ts';
+import { datasetArrangements } from './examples-datasets.ts';
 import { externalArrangements } from './examples-external.ts';
+import { importArrangements } from './examples-imports.ts';
+import { jobArrangements } from './examples-jobs.ts';
+import { mailArrangements } from './examples-mail.ts';
 import { aroundArrangements } from './examples-people-around.ts';
+import { skillArrangements } from './examples-skills.ts';
+import { webhookArrangements } from './examples-webhooks.ts';
 
 export interface ExampleCall {
   readonly params?: Readonly<Record<string, string>>;
@@ -231,12 +239,46 @@ async function connection(world: World): Promise<Arranged> {
   return { ids: { ...ids, connection: ((await reply.json()) as { id: string }).id } };
 }
 
+/** A workspace with a catalog and a note in it. */
+async function catalogEntry(world: World): Promise<Arranged> {
+  const { ids } = await withCatalog(world);
+  const note = await call(world.easel, world.owner, 'POST', `/v1/workspaces/${ids.workspace}/catalog/entries`, { name: 'Ledger' });
+  return { ids: { ...ids, catalogEntry: ((await note.json()) as { id: string }).id } };
+}
+
+async function withCatalog(world: World) {
+  const { ids } = await withFeature(world);
+  await call(world.easel, world.owner, 'POST', `/v1/workspaces/${ids.workspace}/catalog/enable`);
+  return { ids };
+}
+
+async function withFeature(world: World) {
+  const { ids } = await workspace(world);
+  const admin = { token: world.easel.adminToken, userId: world.owner.userId };
+  await call(world.easel, admin, 'PATCH', `/v1/workspaces/${ids.workspace}/features`, { features: { catalog: true } });
+  return { ids };
+}
+
 const libraryArrangements = {
+  ...importArrangements<World>({ workspace, signedIn }),
+  'catalog.list': withCatalog,
+  'catalog.enable': withFeature,
+  'catalog.create': withCatalog,
+  'catalog.get': catalogEntry,
+  'catalog.update': catalogEntry,
+  'catalog.delete': catalogEntry,
+  'catalog.lineage': catalogEntry,
   'connections.list': inWorkspace,
   'connections.create': inWorkspace,
+  // Nothing listens there, which is told.
+  'connections.test': async (world: World) => ({
+    ...(await inWorkspace(world)),
+    body: { type: 'http', config: { url: 'http://127.0.0.1:1' } },
+  }),
   'connections.get': connection,
   'connections.update': connection,
   'connections.delete': connection,
+  ...skillArrangements(workspace),
 };
 
 /** A host outside, which the page may read. */
@@ -340,8 +382,13 @@ const ARRANGEMENTS: { readonly [I in EndpointId]?: (world: World) => Arranged | 
   'reviews.approve': byAnother,
   'reviews.withdraw': byAnother,
   ...libraryArrangements,
+  ...assetArrangements<World>({ call, workspace, form }),
+  ...jobArrangements,
+  ...webhookArrangements,
+  ...alertArrangements,
   ...aroundArrangements,
   ...externalArrangements<World>({ call, workspace }),
+  ...mailArrangements<World>({ call, workspace: async (world) => ({ ids: (await workspace(world)).ids }) }),
   'publish.upload': upload,
   'artifacts.restore': async ({ easel, owner, artifactId }) => {
     await call(easel, owner, 'DELETE', `/v1/artifacts/${artifactId}`);
@@ -409,6 +456,7 @@ const ARRANGEMENTS: { readonly [I in EndpointId]?: (world: World) => Arranged | 
   'blobs.delete': blob,
   'blobs.content': blob,
   'blobs.downloadUrl': blob,
+  ...datasetArrangements,
   'data.changes': () => ({ headers: { accept: 'application/json' } }),
   'tables.updateMany': row,
   'tables.deleteMany': row,

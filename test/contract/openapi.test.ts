@@ -88,6 +88,16 @@ test('every component is used, and no named schema is repeated inline', () => {
   for (const model of [Comment, Artifact]) expect(text.split(JSON.stringify(model)).length).toBe(2);
 });
 
+test('the members that all lists have are one model, and an error response of one operation is no component', () => {
+  const [shared, own] = contentOf(operationOf(endpoints['jobs.list']).responses['200']).schema.allOf;
+  expect(shared).toEqual({ $ref: '#/components/schemas/Page' });
+  expect(own.required).toEqual(['jobs']);
+  expect(resolved(shared).required).toEqual(['has_more', 'next_cursor']);
+  const uses: string[] = JSON.stringify(document.paths).match(/"#\/components\/responses\/\w+Errors(?:-\d+)?"/g) ?? [];
+  const once = uses.filter((name) => uses.indexOf(name) === uses.lastIndexOf(name));
+  expect(once).toEqual([]);
+});
+
 test('it stays small enough to be read as a whole: at most 1500 bytes an operation', () => {
   expect(JSON.stringify(document).length / table.length).toBeLessThan(1500);
 });

@@ -271,7 +271,7 @@ describe('pages of other origins', () => {
       expect(reply.headers.has('access-control-allow-credentials')).toBe(false);
       const exposed = reply.headers.get('access-control-expose-headers')?.split(', ');
       expect(exposed).toEqual(
-        expect.arrayContaining(['ETag', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id', 'X-Next-Cursor']),
+        expect.arrayContaining(['ETag', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id', 'X-Next-Cursor', 'X-Proxy-Cache']),
       );
     }
   });

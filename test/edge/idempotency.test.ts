@@ -1,14 +1,14 @@
 /** Idempotency-Key on POST, on the real table. Source: contract.md §0. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Failure } from '../../protocol/core/errors.ts';
-import { databaseKinds, openTestDatabase, type TestDatabase } from '../support/database.ts';
+import { everyDatabaseKind, openTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FakeEdge, OTHER_TOKEN, OWNER_TOKEN, PUBLIC_ID, startFakeEdge } from './fake-edge.ts';
 
 const FAVORITE = `/v1/artifacts/${PUBLIC_ID}/favorite`;
 const TOKENS = '/v1/me/tokens';
 const KEY = 'a-key-of-enough-characters';
 
-describe.each(databaseKinds())('on %s', (kind) => {
+describe.each(everyDatabaseKind())('on %s', (kind) => {
   let database: TestDatabase;
   let fake: FakeEdge;
   let made = 0;

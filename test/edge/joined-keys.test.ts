@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ANONYMOUS, type Principal } from '../../actors/access/access.ts';
 import { newId, type UserId } from '../../protocol/core/ids.ts';
 import { Idempotency, type IdempotentRequest } from '../../src/edge/idempotency.ts';
-import { databaseKinds, openTestDatabase, type TestDatabase } from '../support/database.ts';
+import { everyDatabaseKind, openTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
 import { agentPrincipal, userPrincipal } from '../support/principals.ts';
 import { json, post, refusal } from '../support/requests.ts';
 import { newWorkspace } from '../support/workspaces.ts';
 
-describe.each(databaseKinds())('I8: idempotency keys on %s', (kind) => {
+describe.each(everyDatabaseKind())('I8: idempotency keys on %s', (kind) => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await openTestDatabase(kind);

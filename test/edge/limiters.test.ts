@@ -7,7 +7,7 @@ import { actorLimiter, type Limiter, requireAccepted } from '../../src/edge/limi
 import { MemoryLimiter } from '../../src/edge/memory-limiter.ts';
 import { deleteOldWindows, SharedLimiter } from '../../src/storage/shared-limiter.ts';
 import { setStage } from '../actors/runtime/runtime-fixture.ts';
-import { type DatabaseKind, databaseKinds, openTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type DatabaseKind, everyDatabaseKind, openTestDatabase, type TestDatabase } from '../support/database.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const WINDOW_MS = 60_000;
@@ -49,7 +49,7 @@ const implementations: [string, () => Promise<Implementation>][] = [
       return { limiter: new MemoryLimiter(clock), clock, close: none };
     },
   ],
-  ...databaseKinds().map((kind): [string, () => Promise<Implementation>] => [`shared, ${kind}`, () => shared(kind)]),
+  ...everyDatabaseKind().map((kind): [string, () => Promise<Implementation>] => [`shared, ${kind}`, () => shared(kind)]),
 ];
 
 describe.each(implementations)('a limiter: %s', (_name, open) => {
@@ -212,7 +212,7 @@ describe.each(implementations)('a limiter: %s', (_name, open) => {
   });
 });
 
-describe.each(databaseKinds())('the shared limiter on %s', (kind) => {
+describe.each(everyDatabaseKind())('the shared limiter on %s', (kind) => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await openTestDatabase(kind);
@@ -286,7 +286,7 @@ test('a refusal names the limit, its quota and when to retry', () => {
   expect(requireAccepted(RATE_LIMITS.publish, { ...spent, accepted: true })).toBeUndefined();
 });
 
-describe.each<DatabaseKind>(databaseKinds())('three nodes on one database: %s', (kind) => {
+describe.each<DatabaseKind>(everyDatabaseKind())('three nodes on one database: %s', (kind) => {
   test('exactly as many of all concurrent attempts pass as the limit has, whichever node they reach', async () => {
     const database = await openTestDatabase(kind);
     const clocks = [new VirtualClock(), new VirtualClock(), new VirtualClock()];

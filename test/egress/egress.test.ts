@@ -1,10 +1,12 @@
-/** The guarded way to the outside, against servers of this suite that misbehave. Names are anchors J8 and J9. */
+/** The guarded way to the outside, against servers of this suite that misbehave. [J8] and [J9] are anchors. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Egress, type EgressDeps, type EgressRequest } from '../../src/egress/egress.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { SELF_SIGNED } from '../support/certificates.ts';
 
 type Answers = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -91,7 +93,7 @@ describe('the guarded egress', () => {
   });
 
   it.each(['ftp://a.example/', 'file:///etc/passwd', 'http://user:pw@a.example/', 'nonsense', `http://a.example/${'x'.repeat(9000)}`])(
-    'J8 refuses %s',
+    '[J8] refuses %s',
     async (url) => {
       await expect(egress().fetch(get(url))).rejects.toMatchObject({ reason: 'invalid' });
     },
@@ -108,7 +110,7 @@ describe('the guarded egress', () => {
     '[64:ff9b::7f00:1]',
     '169.254.169.254',
     '100.64.0.1',
-  ])('J8 refuses the literal %s without a connection, also where another page leads there', async (host) => {
+  ])('[J8] refuses the literal %s without a connection, also where another page leads there', async (host) => {
     let isReached = false;
     const port = await serve((request, response) => {
       if (request.url === '/from') redirectTo(`http://${host}:${port}/secret`)(request, response);
@@ -123,7 +125,7 @@ describe('the guarded egress', () => {
     expect(isReached).toBe(false);
   });
 
-  it('J8 rebinding: a name is asked for once a hop, all of its addresses count, and the connection goes to the one that was checked', async () => {
+  it('[J8] rebinding: a name is asked for once a hop, all of its addresses count, and the connection goes to the one that was checked', async () => {
     const answers = [['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1', '10.0.0.1']];
     let asked = 0;
     const resolve = async () => answers[asked++] ?? [];
@@ -135,7 +137,7 @@ describe('the guarded egress', () => {
     await expect(guarded.fetch(get(`http://rebound.example:${port}/`))).rejects.toMatchObject({ reason: 'blocked' });
   });
 
-  it('J8 a redirect is decided anew: address, port, host list, https to http, and what it carries', async () => {
+  it('[J8] a redirect is decided anew: address, port, host list, https to http, and what it carries', async () => {
     const elsewhere = await serve((request, response) => response.end(JSON.stringify(request.headers)));
     const port = await serve((request, response) =>
       redirectTo(new URL(request.url ?? '', 'http://x').searchParams.get('to') ?? '')(request, response),
@@ -155,7 +157,7 @@ describe('the guarded egress', () => {
     await expect(egress().fetch(get(from('gopher://b.example/')))).rejects.toMatchObject({ reason: 'invalid' });
   });
 
-  it('J8 redirects in a circle end', async () => {
+  it('[J8] redirects in a circle end', async () => {
     const port = await serve((request, response) => redirectTo(`http://a.example:${port}/`)(request, response));
     await expect(egress().fetch(get(`http://a.example:${port}/`))).rejects.toMatchObject({ reason: 'bad_answer' });
   });
@@ -166,7 +168,7 @@ describe('the guarded egress', () => {
       await expect(egress().fetch(get('http://a.example/', { headers }))).rejects.toMatchObject({ reason: 'invalid' });
   });
 
-  it('J9 decoded bytes count: bombs, chains of codings and unknown ones are refused', async () => {
+  it('[J9] decoded bytes count: bombs, chains of codings and unknown ones are refused', async () => {
     const bomb = gzipSync(gzipSync(Buffer.alloc(50_000_000)));
     const codings: Record<string, string> = { '/bomb': 'gzip, gzip', '/chain': 'gzip, gzip, gzip', '/unknown': 'zstd-of-mine' };
     const port = await serve((request, response) => {
@@ -177,7 +179,7 @@ describe('the guarded egress', () => {
     await expect(egress().fetch(get(`http://a.example:${port}/unknown`))).rejects.toMatchObject({ reason: 'bad_answer' });
   });
 
-  it('J9 each stage counts: empty parts without end, as they come and between two codings', async () => {
+  it('[J9] each stage counts: empty parts without end, as they come and between two codings', async () => {
     const empty = Buffer.concat(Array(1000).fill(gzipSync('')));
     const between = gzipSync(Buffer.concat(Array(100_000).fill(gzipSync(''))));
     const port = await serve((request, response) => {
@@ -277,5 +279,43 @@ describe('the guarded egress', () => {
     };
     arrived();
     expect((await Promise.all(slow)).map(({ body }) => body.toString())).toEqual(Array(8).fill('slow'));
+  });
+
+  it('the caller ends a call while it waits for a slot, for the answer and for the rest of the body, and the connection with it', async () => {
+    const ended: string[] = [];
+    const begun: string[] = [];
+    const port = await serve((request, response) => {
+      begun.push(request.url ?? '');
+      request.socket.once('close', () => ended.push(request.url ?? ''));
+      if (request.url === '/body') response.write('x');
+    });
+    const guarded = egress();
+    for (const path of ['/silent', '/body']) {
+      const caller = new AbortController();
+      const reason = new Error('the reader is gone');
+      const call = guarded.fetch(get(`http://a.example:${port}${path}`, { signal: caller.signal }));
+      const failed = expect(call).rejects.toBe(reason);
+      await expect.poll(() => begun).toContain(path);
+      caller.abort(reason);
+      await failed;
+      await expect.poll(() => ended).toContain(path);
+    }
+    const held = Array.from({ length: 6 }, () => guarded.fetch(get(`http://a.example:${port}/silent`, { timeoutMs: 300 })));
+    const caller = new AbortController();
+    const waiting = guarded.fetch(get(`http://a.example:${port}/waiting`, { signal: caller.signal }));
+    caller.abort(new Error('gone'));
+    await expect(waiting).rejects.toThrow('gone');
+    await expect(guarded.fetch(get(`http://a.example:${port}/`, { signal: caller.signal }))).rejects.toThrow('gone');
+    await Promise.allSettled(held);
+    expect(guarded.used).toBe(0);
+  });
+
+  it('trusts authorities beside the public ones only where they are named', async () => {
+    const { cert, key } = SELF_SIGNED;
+    const port = await listening(createSecureServer({ cert, key }, (_, response) => response.end('hello')));
+    await expect(egress().fetch(get(`https://a.example:${port}/`))).rejects.toMatchObject({ reason: 'connect' });
+    const trusting = egress({ trusted: cert });
+    expect((await trusting.fetch(get(`https://a.example:${port}/`))).body.toString()).toBe('hello');
+    await expect(trusting.fetch(get(`https://b.example:${port}/`))).rejects.toMatchObject({ reason: 'connect' });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Typists } from '../realtime/typists.ts';
-import { createServerDatabase, type DatabaseKind, databaseKinds, temporaryDir } from '../support/database.ts';
+import { createServerDatabase, type DatabaseKind, everyDatabaseKind, temporaryDir } from '../support/database.ts';
 import { keepablePort } from '../support/ports.ts';
 import { startProgram } from '../support/program.ts';
 import { Random } from '../support/random.ts';
@@ -25,7 +25,7 @@ async function installation(kind: DatabaseKind) {
   };
 }
 
-describe.each(databaseKinds())('the process dies while twenty people type with every stock provider: %s', (kind) => {
+describe.each(everyDatabaseKind())('the process dies while twenty people type with every stock provider: %s', (kind) => {
   it(`loses nothing acknowledged, doubles nothing, and all converge: ${CRASHES} crashes, seed ${SEED}`, {
     timeout: 120_000 + CRASHES * 60_000,
   }, async () => {

@@ -1,6 +1,6 @@
 import postgres from 'postgres';
 import { describe, expect, it } from 'vitest';
-import { createServerDatabase, type DatabaseKind, databaseKinds, temporaryDir } from '../support/database.ts';
+import { createServerDatabase, type DatabaseKind, everyDatabaseKind, temporaryDir } from '../support/database.ts';
 import { startProgram } from '../support/program.ts';
 import { describeWith } from '../support/services.ts';
 import { publishTargets, Writers } from '../support/writers.ts';
@@ -21,7 +21,7 @@ async function installation(kind: DatabaseKind) {
   };
 }
 
-describe.each(databaseKinds())('the process dies under load: %s', (kind) => {
+describe.each(everyDatabaseKind())('the process dies under load: %s', (kind) => {
   it('keeps every acknowledged write through repeated kill -9', async () => {
     const { settings, remove } = await installation(kind);
     let program = await startProgram(settings);

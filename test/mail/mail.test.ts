@@ -5,14 +5,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { newId } from '../../protocol/core/ids.ts';
 import { LIMITS } from '../../protocol/core/limits.ts';
 import { deleteOldMail, queueMail, queueMailWithin } from '../../src/mail/outbox.ts';
+import { PageMailFrame } from '../../src/mail/page-mail.ts';
 import { MailSender } from '../../src/mail/sender.ts';
 import type { Mail } from '../../src/mail/templates/compose.ts';
 import { mailTransport } from '../../src/mail/transports.ts';
+import type { Config } from '../../src/platform/config.ts';
 import { databaseKinds, openTestDatabase, SILENT, type TestDatabase, temporaryDir } from '../support/database.ts';
 import { startSmtp, type TestSmtp } from '../support/smtp.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const FROM = 'Easel <easel@pages.example>';
+const CONFIG = { baseUrl: 'https://easel.example', contentHost: 'pages.example' } as Config;
 const artifactId = newId('artifact');
 
 const mail = (recipient: string, more: Partial<Mail> = {}): Mail => ({
@@ -52,7 +55,13 @@ describe.each(databaseKinds())('%s', (kind) => {
   });
 
   const newSender = (SMTP_URL: string | undefined, DATA_DIR = '') =>
-    new MailSender({ sql: database.sql, clock, log: SILENT, transport: mailTransport({ SMTP_URL, DATA_DIR, MAIL_FROM: FROM }) });
+    new MailSender({
+      sql: database.sql,
+      clock,
+      log: SILENT,
+      transport: mailTransport({ SMTP_URL, DATA_DIR, MAIL_FROM: FROM }),
+      pageMail: new PageMailFrame({ sql: database.sql, config: CONFIG }),
+    });
   const queue = (...mails: Mail[]) => queueMail(database.sql, mails, clock.nowMs());
   const outbox = () => database.sql<{ recipient: string; attempts: number; sent: boolean; waits: boolean; failure: string | null }[]>`
     select recipient, attempts, sent_at_ms is not null as sent, next_attempt_at_ms is not null as waits, failure from mail_outbox order by recipient`;

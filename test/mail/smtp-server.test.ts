@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { queueMail } from '../../src/mail/outbox.ts';
+import { type DueMail, queueMail } from '../../src/mail/outbox.ts';
 import { MailSender } from '../../src/mail/sender.ts';
 import { composeMail } from '../../src/mail/templates/compose.ts';
 import { mailTransport } from '../../src/mail/transports.ts';
@@ -63,7 +63,9 @@ async function send(recipient: string, password = 'right') {
     DATA_DIR: '',
     MAIL_FROM: 'Easel <easel@pages.example>',
   };
-  const sender = new MailSender({ sql: database.sql, clock, log: SILENT, transport: mailTransport(settings) });
+  // None of its mail is sent on behalf of a page.
+  const pageMail = { complete: async (mail: DueMail) => ({ ...mail, unsubscribeUrl: null }) };
+  const sender = new MailSender({ sql: database.sql, clock, log: SILENT, transport: mailTransport(settings), pageMail });
   const facts = {
     by: 'Zoë',
     workspace: 'Días & Noches',

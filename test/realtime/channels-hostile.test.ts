@@ -121,6 +121,7 @@ function channels() {
       },
     },
     versions: { follow: () => ({ resume: () => undefined, close: () => undefined }) },
+    datasets: { follow: () => ({ resume: () => undefined, close: () => undefined }) },
     access: { watch: () => () => undefined },
     identities: { of: (_principal, session) => ({ id: `anonymous:${session}`, name: 'Anonymous', kind: 'anonymous', color: '#123456' }) },
     heads: { get: () => head },

@@ -177,6 +177,34 @@ describe.each(databaseKinds())('on %s', (database) => {
     await eventually(() => back.of('reset'), [{ type: 'reset', channel: 'versions', seq: 3 }]);
   });
 
+  test('datasets: new versions of each, resumed by number; a deletion says to read them again', async () => {
+    const own = await connect();
+    await own.subscribe('datasets');
+    const rows = async (name: string, n: number) => expect((await call('PUT', `/datasets/${name}`, [{ n }])).status).toBe(201);
+    await rows('first', 1);
+    await rows('second', 1);
+    await rows('first', 2);
+    expect((await call('PUT', '/datasets/first', [{ n: 2 }])).status).toBe(200);
+    await eventually(
+      () => own.events('datasets'),
+      [
+        [1, 'dataset.version', expect.objectContaining({ name: 'first', version: 1, rows: 1 })],
+        [2, 'dataset.version', expect.objectContaining({ name: 'second', version: 1 })],
+        [3, 'dataset.version', expect.objectContaining({ name: 'first', version: 2 })],
+      ],
+    );
+    const back = await connect();
+    await back.subscribe('datasets', 2);
+    await eventually(() => back.events('datasets').map(([seq]) => seq), [3]);
+    expect((await call('DELETE', '/datasets/second')).status).toBe(200);
+    for (const client of [own, back]) await eventually(() => client.of('reset'), [{ type: 'reset', channel: 'datasets', seq: 4 }]);
+    await rows('second', 3);
+    await eventually(() => own.events('datasets').at(-1), [5, 'dataset.version', expect.objectContaining({ name: 'second', version: 2 })]);
+    const late = await connect();
+    await late.subscribe('datasets', 3);
+    await eventually(() => late.of('reset'), [{ type: 'reset', channel: 'datasets', seq: 5 }]);
+  });
+
   test('keys that begin with _ are told to owner and editors only, also after a role was given or taken', async () => {
     const editor = await easel.newUser();
     await easel.sql`insert into collaborator (artifact_id, user_id, role, added_at_ms) values (${artifact.id}, ${editor.userId}, 'editor', 0)`;

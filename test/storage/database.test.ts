@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { vacuum } from '../../src/storage/vacuum.ts';
-import { databaseKinds, openTestDatabase, type TestDatabase } from '../support/database.ts';
+import { everyDatabaseKind, openTestDatabase, type TestDatabase } from '../support/database.ts';
 
-describe.each(databaseKinds())('database: %s', (kind) => {
+describe.each(everyDatabaseKind())('database: %s', (kind) => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await openTestDatabase(kind);

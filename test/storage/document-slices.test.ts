@@ -9,7 +9,7 @@ import { makeDocumentVersion, readDocumentState } from '../../src/storage/docume
 import { postgresJournal } from '../../src/storage/journal.ts';
 import { deleteOldPieces, SLICE_BYTES } from '../../src/storage/slices.ts';
 import type { Sql } from '../../src/storage/sql.ts';
-import { builtFiles, databaseKinds, openTestDatabase, type TestDatabase } from '../support/database.ts';
+import { builtFiles, everyDatabaseKind, openTestDatabase, type TestDatabase } from '../support/database.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const DOC = 'large';
@@ -29,7 +29,7 @@ function watched(sql: Sql, before: (text: string, values: readonly unknown[]) =>
   });
 }
 
-describe.each(databaseKinds())('large documents in the store: %s', (kind) => {
+describe.each(everyDatabaseKind())('large documents in the store: %s', (kind) => {
   let database: TestDatabase;
   let thread: DocumentThread;
   const clock = new VirtualClock();

@@ -22,7 +22,7 @@ import { postgresJournal } from '../../src/storage/journal.ts';
 import { framed, unframed } from '../../src/storage/live/documents.ts';
 import { inDocument, textOf as textOfDocument, typist } from '../actors/documents/documents-fixture.ts';
 import { UNMETERED } from '../sim/world.ts';
-import { builtFiles, databaseKinds, openTestDatabase, SILENT, type TestDatabase } from '../support/database.ts';
+import { builtFiles, everyDatabaseKind, openTestDatabase, SILENT, type TestDatabase } from '../support/database.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const DOC = 'notes';
@@ -45,7 +45,7 @@ it('[framed] updates of every length are read back unchanged', () => {
   );
 });
 
-describe.each(databaseKinds())('documents in the store: %s', (kind) => {
+describe.each(everyDatabaseKind())('documents in the store: %s', (kind) => {
   let database: TestDatabase;
   let journal: JournalStore;
   let thread: DocumentThread;

@@ -5,7 +5,7 @@ import type { IndexedValue } from '../../actors/tables/changes.ts';
 import { type ArtifactId, newId } from '../../protocol/core/ids.ts';
 import { postgresArtifactStore } from '../../src/storage/artifact-store.ts';
 import { postgresJournal } from '../../src/storage/journal.ts';
-import { databaseKinds, openTestDatabase, type TestDatabase } from '../support/database.ts';
+import { everyDatabaseKind, openTestDatabase, type TestDatabase } from '../support/database.ts';
 import { describeWith } from '../support/services.ts';
 
 const put = (seq: number, key: string, value: string, expiresAtMs: number | null = null): Change => ({
@@ -57,7 +57,7 @@ const rowDelete = (seq: number, rowId: string, createdSeq: number, rowCount: num
   atMs: 3000 + seq,
 });
 
-describe.each(databaseKinds())('journal and artifact store: %s', (kind) => {
+describe.each(everyDatabaseKind())('journal and artifact store: %s', (kind) => {
   let database: TestDatabase;
   let journal: JournalStore;
   beforeAll(async () => {

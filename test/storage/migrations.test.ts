@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { migrate, SchemaError } from '../../src/storage/migrations.ts';
-import { databaseKinds, openTestDatabase, type TestDatabase, temporaryDir } from '../support/database.ts';
+import { everyDatabaseKind, openTestDatabase, type TestDatabase, temporaryDir } from '../support/database.ts';
 
 const execFile = promisify(execFileCallback);
 
-describe.each(databaseKinds())('migrations: %s', (kind) => {
+describe.each(everyDatabaseKind())('migrations: %s', (kind) => {
   let database: TestDatabase;
   const folder = temporaryDir();
   beforeAll(async () => {

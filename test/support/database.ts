@@ -12,9 +12,25 @@ export type DatabaseKind = 'postgres' | 'embedded';
 
 export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** The kinds that this machine can run: a suite that must hold on both uses `describe.each(databaseKinds())`. */
+/**
+ * The kinds for suites of what stands above the SQL: `describe.each(databaseKinds())`. One kind a run, because both would double its time:
+ * the server where there is one, the embedded database with TEST_DATABASES=embedded (CI's second run), both with TEST_DATABASES=both.
+ */
 export function databaseKinds(): readonly DatabaseKind[] {
-  return services().postgresUrl === null ? ['embedded'] : ['postgres', 'embedded'];
+  const { postgresUrl, databases } = services();
+  if (postgresUrl === null || databases === 'embedded') return ['embedded'];
+  return databases === 'both' ? ['postgres', 'embedded'] : ['postgres'];
+}
+
+/** Both kinds, as far as this machine has them: for suites of the SQL itself and of what differs between the two. */
+export function everyDatabaseKind(): readonly DatabaseKind[] {
+  const { postgresUrl, databases } = services();
+  return postgresUrl === null || databases === 'embedded' ? ['embedded'] : ['postgres', 'embedded'];
+}
+
+/** The kind for a suite that runs on one. */
+export function defaultDatabaseKind(): DatabaseKind {
+  return services().postgresUrl === null ? 'embedded' : 'postgres';
 }
 
 export function builtFiles(): DatabaseFiles {
@@ -69,7 +85,7 @@ export interface TestDatabase extends Database {
 }
 
 /** Opens a new database with the current schema. */
-export async function openTestDatabase(kind: DatabaseKind = databaseKinds()[0] ?? 'embedded'): Promise<TestDatabase> {
+export async function openTestDatabase(kind: DatabaseKind = defaultDatabaseKind()): Promise<TestDatabase> {
   const folder = temporaryDir();
   const server = kind === 'postgres' ? await createServerDatabase() : null;
   const database = await openDatabase({ DATABASE_URL: server?.url, DATABASE_POOL: 8, DATA_DIR: folder.path }, SILENT, builtFiles());

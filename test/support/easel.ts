@@ -3,12 +3,12 @@ import type { Logger } from 'pino';
 import type { ActorRuntime } from '../../actors/runtime/runtime.ts';
 import type { UserId } from '../../protocol/core/ids.ts';
 import type { Tier } from '../../protocol/people/accounts.ts';
-import { startEasel } from '../../src/app/composition.ts';
+import { type Easel, startEasel } from '../../src/app/composition.ts';
 import type { SweepReport } from '../../src/app/sweeps.ts';
 import { createAccount } from '../../src/features/people/accounts/handlers.ts';
 import { parseSettings } from '../../src/platform/config.ts';
 import type { Sql } from '../../src/storage/sql.ts';
-import { builtFiles, createServerDatabase, type DatabaseKind, databaseKinds, temporaryDir } from './database.ts';
+import { builtFiles, createServerDatabase, type DatabaseKind, defaultDatabaseKind, temporaryDir } from './database.ts';
 import { services } from './services.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -61,7 +61,7 @@ export interface TestEasel {
   close(): Promise<void>;
 }
 
-export async function testStorage(database: DatabaseKind = databaseKinds()[0] ?? 'embedded'): Promise<TestStorage> {
+export async function testStorage(database: DatabaseKind = defaultDatabaseKind()): Promise<TestStorage> {
   const folder = temporaryDir();
   const server = database === 'postgres' ? await createServerDatabase() : null;
   return {
@@ -91,32 +91,45 @@ export async function startTestEasel(options: TestEaselOptions = {}): Promise<Te
     EGRESS_PRIVATE_NETWORKS: '127.0.0.1',
     ...options.settings,
   });
-  const easel = await startEasel(settings, {
+  const started = await startEasel(settings, {
     clock,
     databaseFiles: builtFiles(),
     builtDir: services().builtDir,
     ...(options.descriptors !== undefined && { descriptors: options.descriptors }),
     ...(options.log !== undefined && { log: options.log }),
   });
-  const baseUrl = `http://127.0.0.1:${easel.port}`;
+  const { port, adminToken, config } = started;
+  const baseUrl = `http://127.0.0.1:${port}`;
+  // Modules of tests live until their worker ends, and keep what they have started. A closed service would cost each of them some 7 MB.
+  let running: Easel | null = started;
+  const easel = () => {
+    if (running === null) throw new Error('this Easel is closed');
+    return running;
+  };
   return {
     baseUrl,
-    port: easel.port,
-    sql: easel.sql,
-    runtime: easel.runtime,
+    port,
+    get sql() {
+      return easel().sql;
+    },
+    get runtime() {
+      return easel().runtime;
+    },
     clock,
     database,
-    adminToken: easel.adminToken ?? '',
-    contentUrl: (slug) => `http://${slug}.${easel.config.contentHost}`,
+    adminToken: adminToken ?? '',
+    contentUrl: (slug) => `http://${slug}.${config.contentHost}`,
     fetch: (path, { token, ...init } = {}) => {
       const headers = new Headers(init.headers);
       if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
       return fetch(`${baseUrl}${path}`, { ...init, headers });
     },
-    newUser: (tier = 'free') => easel.sql.begin((tx) => createAccount(tx, { tier, isAdmin: false, nowMs: clock.nowMs() })),
-    sweep: () => easel.sweep(),
+    newUser: (tier = 'free') => easel().sql.begin((tx) => createAccount(tx, { tier, isAdmin: false, nowMs: clock.nowMs() })),
+    sweep: () => easel().sweep(),
     close: async () => {
-      const drained = await easel.close();
+      const drained = await easel().close();
+      running = null;
+      clock.stop();
       if (options.storage === undefined) await storage.remove();
       if (!drained) throw new Error('the service did not finish its work within the drain deadline');
     },

@@ -17,11 +17,15 @@ const NO_CHROMIUM = 'none';
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   removeLeftovers();
   const builtDir = join(CACHE, `test-${process.pid}`);
-  const entries = ['main', 'data', 'cli', 'pglite-worker', 'document-worker', 'data-dir-probe'];
+  const entries = [
+    ...['main', 'data', 'cli', 'pglite-worker', 'document-worker', 'script-worker', 'picture-process', 'convert-worker'],
+    'data-dir-probe',
+  ];
   execFileSync(process.execPath, [join(ROOT, 'deploy/build.mjs'), builtDir, ...entries], { stdio: 'inherit' });
   const found: Services = {
     postgresUrl: await reachablePostgres(process.env.TEST_DATABASE_URL ?? 'postgres://root@127.0.0.1:5432/postgres'),
     redisUrl: await reachable(process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'),
+    databases: databasesOf(process.env.TEST_DATABASES ?? 'server'),
     postgresTemplate: templateName(process.pid),
     chromiumPath: executable(process.env.CHROMIUM_PATH ?? DEFAULT_CHROMIUM),
     builtDir,
@@ -62,6 +66,11 @@ function reportMissing(found: Services): void {
   const message = `Not found: ${missing.join(', ')}. The suites that need it are skipped.`;
   if (process.env.CI === 'true') throw new Error(`${message} In CI that is a failure.`);
   console.warn(`\n${message}\n`);
+}
+
+function databasesOf(word: string): Services['databases'] {
+  if (word === 'server' || word === 'embedded' || word === 'both') return word;
+  throw new Error(`TEST_DATABASES is "${word}"; it can be server, embedded or both.`);
 }
 
 async function reachablePostgres(url: string): Promise<string | null> {

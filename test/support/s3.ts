@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Client } from 'minio';
 import S3rver from 's3rver';
 import { temporaryDir } from './database.ts';
 
@@ -10,6 +11,8 @@ export interface TestS3 {
   readonly settings: Readonly<Record<'S3_ENDPOINT' | 'S3_BUCKET' | 'S3_ACCESS_KEY' | 'S3_SECRET_KEY' | 'S3_REGION', string>>;
   /** The file that holds an object. */
   fileOf(name: string): string;
+  makeBucket(name: string): Promise<void>;
+  put(bucket: string, name: string, content: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -19,6 +22,14 @@ export async function startS3(): Promise<TestS3> {
   const server = createServer(s3.callback());
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
+  const client = new Client({
+    endPoint: '127.0.0.1',
+    port,
+    useSSL: false,
+    accessKey: 'S3RVER',
+    secretKey: 'S3RVER',
+    region: 'us-east-1',
+  });
   return {
     settings: {
       S3_ENDPOINT: `http://127.0.0.1:${port}`,
@@ -28,6 +39,10 @@ export async function startS3(): Promise<TestS3> {
       S3_REGION: 'us-east-1',
     },
     fileOf: (name) => join(folder.path, 'contents', `${name}._S3rver_object`),
+    makeBucket: (name) => client.makeBucket(name),
+    put: async (bucket, name, content) => {
+      await client.putObject(bucket, name, content);
+    },
     close: async () => {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));

@@ -6,6 +6,8 @@ export interface Services {
   readonly postgresUrl: string | null;
   /** The name of a database there with the current schema, which nothing is connected to. */
   readonly postgresTemplate: string;
+  /** TEST_DATABASES: which kinds of databases suites run on, see `databaseKinds`. */
+  readonly databases: 'server' | 'embedded' | 'both';
   readonly redisUrl: string | null;
   readonly chromiumPath: string | null;
   /** The built program: main.js, data.js, cli.js, pglite-worker.js, migrations/, postgres-template/. */

@@ -13,6 +13,7 @@ const START_MS = 1_767_225_600_000;
 export class VirtualClock implements Clock {
   #elapsedMs = 0;
   #order = 0;
+  #setByMs = 0;
   readonly #alarms = new Set<Alarm>();
   readonly #startMs: number;
   readonly #passingMs: number;
@@ -24,7 +25,12 @@ export class VirtualClock implements Clock {
   }
 
   nowMs(): number {
-    return this.#startMs + this.#elapsedMs;
+    return this.#startMs + this.#elapsedMs + this.#setByMs;
+  }
+
+  /** Sets the time of day forward, or back, as an operator or NTP does. No alarm is due by it. */
+  set(byMs: number): void {
+    this.#setByMs += byMs;
   }
 
   monotonicMs(): number {
@@ -47,6 +53,11 @@ export class VirtualClock implements Clock {
       next.run();
     }
     this.#elapsedMs = targetMs;
+  }
+
+  /** Forgets every alarm, and what would have run. */
+  stop(): void {
+    this.#alarms.clear();
   }
 
   #nextDue(targetMs: number): Alarm | undefined {

@@ -9,10 +9,10 @@ import { systemClock } from '../../../src/platform/clock.ts';
 import { postgresArtifactStore } from '../../../src/storage/artifact-store.ts';
 import { postgresJournal } from '../../../src/storage/journal.ts';
 import { SILENT, UNMETERED } from '../../sim/world.ts';
-import { databaseKinds, openTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { everyDatabaseKind, openTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { put, read } from './runtime-fixture.ts';
 
-describe.each(databaseKinds())('the runtime over %s', (kind) => {
+describe.each(everyDatabaseKind())('the runtime over %s', (kind) => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await openTestDatabase(kind);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { join, PROVIDER_KINDS } from '../../realtime/providers.ts';
 import { stage } from '../../realtime/realtime-stage.ts';
-import { databaseKinds } from '../../support/database.ts';
+import { everyDatabaseKind } from '../../support/database.ts';
 import { startTestEasel, type TestEasel } from '../../support/easel.ts';
 import { describeWith } from '../../support/services.ts';
 import { pauseStore, setDesk, synced, times } from './known-failure-stage.ts';
@@ -12,7 +12,7 @@ const BACK_OFF_MS = 10_000;
 
 let easel: TestEasel;
 
-describe.each(databaseKinds())('documents on %s', (database) => {
+describe.each(everyDatabaseKind())('documents on %s', (database) => {
   beforeAll(async () => {
     easel = await startTestEasel({ database });
   });

@@ -133,6 +133,7 @@ it('[truncated list] a limit that is too large is refused by every list, never l
       .replace('{id}', set.artifactId)
       .replace('{table}', 'list')
       .replace('{doc}', 'doc0')
+      .replace('{dataset}', 'doc0')
       .replace('{commentId}', commentId);
     const reply = await easel.fetch(`${filled}?limit=100001`, { token: set.owner.token, headers: { accept: 'application/json' } });
     expect([path, reply.status, (await json(reply)).code]).toEqual([path, 400, 'INVALID_REQUEST']);

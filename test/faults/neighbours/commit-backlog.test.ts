@@ -6,7 +6,7 @@ import { frameSyncUpdate } from '../../../src/realtime/wire.ts';
 import { join } from '../../realtime/providers.ts';
 import { RawPeer } from '../../realtime/raw-peer.ts';
 import { type Stage, stage } from '../../realtime/realtime-stage.ts';
-import { databaseKinds } from '../../support/database.ts';
+import { everyDatabaseKind } from '../../support/database.ts';
 import { startTestEasel, type TestEasel } from '../../support/easel.ts';
 import { attackerAddress, Victim } from './neighbour-stage.ts';
 
@@ -26,7 +26,7 @@ function flood(edits: number): readonly Uint8Array[] {
   return frames;
 }
 
-describe.each(databaseKinds())('%s', (database) => {
+describe.each(everyDatabaseKind())('%s', (database) => {
   let easel: TestEasel;
   let victim: Victim;
   beforeAll(async () => {

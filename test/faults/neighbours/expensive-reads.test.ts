@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { newId } from '../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../protocol/core/limits.ts';
-import { databaseKinds } from '../../support/database.ts';
+import { everyDatabaseKind } from '../../support/database.ts';
 import { startTestEasel, type TestEasel } from '../../support/easel.ts';
 import { type Answer, attackerAddress, Caller, Victim } from './neighbour-stage.ts';
 import { openArtifact } from './open-artifact.ts';
@@ -39,7 +39,7 @@ const metrics = Array.from({ length: 20 }, (_, n) => ({
   as: `m${n}`,
 }));
 
-describe.each(databaseKinds())('on %s', (database) => {
+describe.each(everyDatabaseKind())('on %s', (database) => {
   test('expensive reads of one caller are ended or done while a stranger works', async () => {
     const easel = await startTestEasel({ database });
     started = easel;

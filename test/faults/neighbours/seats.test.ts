@@ -4,7 +4,7 @@ import { LIMITS } from '../../../protocol/core/limits.ts';
 import { connectionCaps } from '../../../src/platform/descriptors.ts';
 import { type Client, join } from '../../realtime/providers.ts';
 import { type Stage, stage } from '../../realtime/realtime-stage.ts';
-import { databaseKinds } from '../../support/database.ts';
+import { everyDatabaseKind } from '../../support/database.ts';
 import { startTestEasel, type TestEasel, type TestStorage, testStorage } from '../../support/easel.ts';
 import { type Program, startProgram } from '../../support/program.ts';
 import { attackerAddress, Caller, Victim } from './neighbour-stage.ts';
@@ -23,7 +23,7 @@ function tally(statuses: readonly string[]): Record<string, number> {
   return counts;
 }
 
-describe.each(databaseKinds())('sockets without credentials, on %s', (database) => {
+describe.each(everyDatabaseKind())('sockets without credentials, on %s', (database) => {
   const { unproven } = connectionCaps(DESCRIPTORS, LIMITS, database === 'embedded');
   let easel: TestEasel;
   let victim: Victim;
@@ -104,7 +104,7 @@ describe.each(databaseKinds())('sockets without credentials, on %s', (database) 
   });
 });
 
-describe.each(databaseKinds())('descriptors, on %s', (database) => {
+describe.each(everyDatabaseKind())('descriptors, on %s', (database) => {
   let easel: TestEasel;
   let victim: Victim;
   let publicId: string;
@@ -180,7 +180,7 @@ describe.each([
   ['postgres', 400],
   ['embedded', 1100],
 ] as const)('the program with few descriptors, on %s', (database, descriptors) => {
-  const isPresent = databaseKinds().includes(database);
+  const isPresent = everyDatabaseKind().includes(database);
   const open: { close(): void }[] = [];
   let storage: TestStorage;
   let program: Program;

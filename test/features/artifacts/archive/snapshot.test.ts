@@ -5,14 +5,14 @@ import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ArtifactId } from '../../../../protocol/core/ids.ts';
 import { publishArtifact } from '../../../support/data-client.ts';
-import { databaseKinds, temporaryDir } from '../../../support/database.ts';
+import { everyDatabaseKind, temporaryDir } from '../../../support/database.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../../support/easel.ts';
 import { post } from '../../../support/requests.ts';
 
 /** More than one fetch of a snapshot's cursor. */
 const ROWS = 6000;
 
-describe.each(databaseKinds())('on %s', (database) => {
+describe.each(everyDatabaseKind())('on %s', (database) => {
   let easel: TestEasel;
   let owner: TestUser;
   let id: ArtifactId;

@@ -1,7 +1,7 @@
 /** The orders of lists of artifacts, page by page, and what is shared by name. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ArtifactSort } from '../../../../protocol/artifacts/artifacts.ts';
-import { type DatabaseKind, databaseKinds } from '../../../support/database.ts';
+import { type DatabaseKind, everyDatabaseKind } from '../../../support/database.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../../support/easel.ts';
 import { clientOf } from '../../../support/publishing.ts';
 import { refusal } from '../../../support/requests.ts';
@@ -11,7 +11,7 @@ import { moveInto, workspaceOf } from '../../../support/workspaces.ts';
 const NAMES = ['zoo', 'Álamo', 'beta', 'alamo', 'Ñandú', 'Zebra', 'beta', 'oak', '10 %', 'ÉCLAIR'];
 const BY_NAME = ['10 %', 'alamo', 'beta', 'beta', 'eclair', 'nandu', 'oak', 'zebra', 'zoo'];
 
-describe.each(databaseKinds())('on %s', (database: DatabaseKind) => {
+describe.each(everyDatabaseKind())('on %s', (database: DatabaseKind) => {
   let easel: TestEasel;
   let ada: TestUser;
   let grace: TestUser;

@@ -40,5 +40,11 @@ it('says what is wrong with a schedule or a time zone', async () => {
     status: 200,
     body: { valid: false, param: 'timezone' },
   });
+  const wrong = async (schedule: string) => (await preview({ schedule })).body.error;
+  const andSo = 'ranges such as 1-5, lists, and steps such as */2.';
+  expect(await wrong('0 25 * * *')).toBe(`"25" is no hour: that takes numbers from 0 to 23, ${andSo}`);
+  expect(await wrong('5-1 * * * *')).toBe(`"5-1" is no minute: that takes numbers from 0 to 59, ${andSo}`);
+  expect(await wrong('* * * foo *')).toBe(`"foo" is no month: that takes numbers from 1 to 12, or jan to dec, ${andSo}`);
+  expect(await wrong('0 9 30 2 *')).toBe('No month that it names has the day 30.');
   expect(await preview({ schedule: `0 9 * * ${'1,'.repeat(200)}1` })).toMatchObject({ status: 400, body: { param: 'schedule' } });
 });

@@ -14,7 +14,7 @@ function times(expression: string, timezone: string, from: string, to: string): 
   );
 }
 
-describe('J1 when a schedule is due around a change of the clock', () => {
+describe('[J1] when a schedule is due around a change of the clock', () => {
   it('a time that does not exist is due when the clock has been put forward, once', () => {
     expect(times('30 2 * * *', 'Europe/Berlin', '2026-03-28T00:00Z', '2026-03-31T00:00Z')).toEqual([
       '2026-03-28T01:30Z',
@@ -84,7 +84,7 @@ describe('J1 when a schedule is due around a change of the clock', () => {
 });
 
 /** Local wall-clock days and offsets, read minute by minute: slow and plain. */
-describe('J1 over every time zone and each change of its clock from 2026 to 2036', () => {
+describe('[J1] over every time zone and each change of its clock from 2026 to 2036', () => {
   const zones = Intl.supportedValuesOf('timeZone');
   const START = at('2026-01-01T00:00Z');
   const END = at('2037-01-01T00:00Z');

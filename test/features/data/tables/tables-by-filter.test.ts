@@ -1,12 +1,12 @@
 /** Changing and deleting rows by filter, and dropping tables. Source: contract.md §5. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ArtifactId } from '../../../../protocol/core/ids.ts';
-import { databaseKinds } from '../../../support/database.ts';
+import { everyDatabaseKind } from '../../../support/database.ts';
 import { startTestEasel, type TestEasel } from '../../../support/easel.ts';
 import { json, patch } from '../../../support/requests.ts';
 import { Tables } from './table-client.ts';
 
-describe.each(databaseKinds())('by filter: %s', (database) => {
+describe.each(everyDatabaseKind())('by filter: %s', (database) => {
   let easel: TestEasel;
   let tables: Tables;
   beforeAll(async () => {

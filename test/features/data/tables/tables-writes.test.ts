@@ -1,6 +1,6 @@
 /** Writing tables over HTTP, on both databases. Source: contract.md §5. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { databaseKinds } from '../../../support/database.ts';
+import { everyDatabaseKind } from '../../../support/database.ts';
 import { startTestEasel, type TestEasel } from '../../../support/easel.ts';
 import { json } from '../../../support/requests.ts';
 import { Tables } from './table-client.ts';
@@ -8,7 +8,7 @@ import { Tables } from './table-client.ts';
 const ROW_ID = /^row_[a-z2-7]{24}$/;
 const ABSENT = `row_${'a'.repeat(24)}`;
 
-describe.each(databaseKinds())('tables: %s', (database) => {
+describe.each(everyDatabaseKind())('tables: %s', (database) => {
   let easel: TestEasel;
   let tables: Tables;
   beforeAll(async () => {

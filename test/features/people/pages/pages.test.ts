@@ -215,7 +215,8 @@ describe('an invitation', () => {
 });
 
 const forms = (Object.entries(endpoints) as [EndpointId, { method: string; path: string; group: string }][])
-  .filter(([id, { method }]) => id.startsWith('pages.') && method === 'POST')
+  // Programs of mail post there without an Origin (RFC 8058).
+  .filter(([id, { method }]) => id.startsWith('pages.') && method === 'POST' && !/unsubscribe/i.test(id))
   .map(([, { path }]) => path.replace('{code}', 'bcdfg-hjkmn-pqrst-23456'));
 
 test.each(forms)('%s takes a form only from a page of this host', async (path) => {

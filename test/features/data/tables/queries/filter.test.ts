@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Failure } from '../../../../../protocol/core/errors.ts';
 import { LIMITS } from '../../../../../protocol/core/limits.ts';
+import { matches, type Row } from '../../../../../src/features/automation/scripts/rehearsal/plain-rows.ts';
 import { parseFilter, parseFilterText } from '../../../../../src/features/data/tables/queries/filter.ts';
 import type { RowReads } from '../../../../../src/features/data/tables/queries/row-reads.ts';
-import { databaseKinds, openTestDatabase, type TestDatabase } from '../../../../support/database.ts';
+import { everyDatabaseKind, openTestDatabase, type TestDatabase } from '../../../../support/database.ts';
 import { WAYS } from './both-reads.ts';
-import { matches, type Row } from './filter-model.ts';
 import { anyFilter, anyRow } from './random-rows.ts';
 import { type Stored, storeRows } from './stored-rows.ts';
 
@@ -84,7 +84,7 @@ const ROWS: readonly Row[] = [
   JSON.parse('{"__proto__": 1}'),
 ];
 
-const BOTH = databaseKinds().flatMap((kind) => WAYS.map((one) => ({ kind, ...one })));
+const BOTH = everyDatabaseKind().flatMap((kind) => WAYS.map((one) => ({ kind, ...one })));
 
 describe.each(BOTH)('matching rows on $kind, read $way,', ({ kind, readsOf }) => {
   let database: TestDatabase;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LIMITS } from '../../../../../protocol/core/limits.ts';
+import { compareValues, matches, type Row, valueAt } from '../../../../../src/features/automation/scripts/rehearsal/plain-rows.ts';
 import { EVERYTHING, parseFilter } from '../../../../../src/features/data/tables/queries/filter.ts';
 import type { TableScope } from '../../../../../src/features/data/tables/queries/filter-sql.ts';
 import type { RowsQuery } from '../../../../../src/features/data/tables/queries/page.ts';
@@ -8,7 +9,6 @@ import type { RowReads } from '../../../../../src/features/data/tables/queries/r
 import { parseSort } from '../../../../../src/features/data/tables/queries/sort.ts';
 import { openTestDatabase, type TestDatabase } from '../../../../support/database.ts';
 import { WAYS } from './both-reads.ts';
-import { compareValues, matches, type Row, valueAt } from './filter-model.ts';
 import { anyFilter, anyRow, anyText } from './random-rows.ts';
 import { CREATED_AT_MS, storeRows } from './stored-rows.ts';
 

@@ -7,7 +7,7 @@ import type { Metric } from '../../../../../protocol/data/table-queries.ts';
 import { EVERYTHING, parseFilter } from '../../../../../src/features/data/tables/queries/filter.ts';
 import { type RowReads, wholeReads } from '../../../../../src/features/data/tables/queries/row-reads.ts';
 import { SlicedReads } from '../../../../../src/features/data/tables/queries/sliced/sliced-reads.ts';
-import { databaseKinds, openTestDatabase, type TestDatabase } from '../../../../support/database.ts';
+import { everyDatabaseKind, openTestDatabase, type TestDatabase } from '../../../../support/database.ts';
 import { inSlices } from './both-reads.ts';
 import { anyFilter, anyRow } from './random-rows.ts';
 import { storeRows } from './stored-rows.ts';
@@ -28,7 +28,7 @@ async function outcome(answer: Promise<unknown>): Promise<unknown> {
   }
 }
 
-describe.each(databaseKinds())('on %s', (kind) => {
+describe.each(everyDatabaseKind())('on %s', (kind) => {
   let database: TestDatabase;
   let whole: RowReads;
   beforeAll(async () => {

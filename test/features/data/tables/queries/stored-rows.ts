@@ -2,10 +2,10 @@
 import { indexedValues } from '../../../../../actors/tables/row-fields.ts';
 import { newId } from '../../../../../protocol/core/ids.ts';
 import { tableSchema } from '../../../../../protocol/data/tables.ts';
+import type { Row } from '../../../../../src/features/automation/scripts/rehearsal/plain-rows.ts';
 import type { TableScope } from '../../../../../src/features/data/tables/queries/filter-sql.ts';
 import { kindOf } from '../../../../../src/storage/live/tables/columns.ts';
 import type { Sql } from '../../../../../src/storage/sql.ts';
-import type { Row } from './filter-model.ts';
 
 export const CREATED_AT_MS = Date.UTC(2026, 0, 31, 12);
 

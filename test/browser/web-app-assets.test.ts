@@ -1,0 +1,83 @@
+/** Files in the web app and the page of a share link, in Chromium. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeWith } from '../support/services.ts';
+import { AppStage, unexpected } from './app-stage.ts';
+import { axeSource, findingsOf } from './axe.ts';
+import { keepScreenshot } from './screenshot.ts';
+
+describeWith('chromiumPath')('files in the web app', () => {
+  let stage: AppStage;
+  beforeAll(async () => {
+    stage = await AppStage.start();
+  });
+  afterAll(() => stage?.close());
+
+  it('a file is dropped, gets its picture and a version, and a link with a password opens it for a visitor until it is revoked', async () => {
+    const { page, troubles } = await stage.person('assets@example.com');
+    await page.goto(`${stage.origin}/my/files`);
+    await page.getByRole('heading', { name: 'No files yet' }).waitFor();
+    // A real drop: the browser draws the image that is dropped.
+    await page.evaluate(async () => {
+      const canvas = Object.assign(document.createElement('canvas'), { width: 320, height: 200 });
+      const drawing = canvas.getContext('2d');
+      if (drawing === null) throw new Error('no canvas');
+      drawing.fillStyle = '#c04020';
+      drawing.fillRect(0, 0, 320, 200);
+      const image = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'));
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([image ?? ''], 'poster.png', { type: 'image/png' }));
+      document.querySelector('.asset-drop')?.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+    });
+    const card = page.getByRole('button', { name: 'Open poster.png' });
+    await card.getByText('Version 1').waitFor();
+    await expect
+      .poll(async () => {
+        await page.reload();
+        await card.waitFor();
+        return card.locator('img').count();
+      })
+      .toBe(1);
+    await keepScreenshot(page, 'assets');
+
+    await card.click();
+    const dialog = page.getByRole('dialog');
+    await dialog.locator('input[type=file]').setInputFiles({ name: 'poster.txt', mimeType: 'text/plain', buffer: Buffer.from('words') });
+    await dialog.getByText('Version 2').waitFor();
+    await dialog.getByLabel('Who may open it').selectOption('password');
+    await dialog.getByLabel('Password').fill('correct horse battery');
+    await dialog.getByRole('button', { name: 'Make a link' }).click();
+    const url = await dialog.getByText(/\/s\/[\w-]{43}$/).textContent();
+    await keepScreenshot(page, 'asset-dialog');
+    expect(await findingsOf(page, await axeSource())).toEqual([]);
+
+    const visitor = await stage.visitor();
+    await visitor.page.goto(`${stage.origin}${new URL(url ?? '').pathname}`);
+    await visitor.page.getByLabel('Password').fill('correct horse battery');
+    await visitor.page.getByRole('button', { name: 'Open' }).click();
+    await visitor.page.getByRole('heading', { name: 'poster.png' }).waitFor();
+    await keepScreenshot(visitor.page, 'share-page');
+    const [saved] = await Promise.all([
+      visitor.page.waitForEvent('download'),
+      visitor.page.getByRole('link', { name: 'Download' }).click(),
+    ]);
+    expect(saved.suggestedFilename()).toBe('poster.txt');
+
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await dialog.getByText('Revoked', { exact: true }).waitFor();
+    await visitor.page.reload();
+    await visitor.page.getByRole('heading', { name: 'This link does not work' }).waitFor();
+    expect([...unexpected(troubles), ...unexpected(visitor.troubles).filter((one) => !one.includes('404'))]).toEqual([]);
+  });
+
+  it('the files of a workspace are those of its members', async () => {
+    const { page, client, troubles } = await stage.person('chief@example.com');
+    await client.workspaces.create({ body: { name: 'Maps', slug: 'maps' } });
+    await page.goto(`${stage.origin}/w/maps/assets`);
+    await page.locator('input[type=file]').setInputFiles({ name: 'plan.md', mimeType: 'text/markdown', buffer: Buffer.from('# Plan') });
+    await page.getByRole('button', { name: 'Open plan.md' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').last().getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { name: 'No files yet' }).waitFor();
+    expect(unexpected(troubles)).toEqual([]);
+  });
+});

@@ -1,0 +1,264 @@
+/** The catalog of a workspace: what data there is, for whom. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { WorkspaceId } from '../../../../protocol/core/ids.ts';
+import { startTestEasel, type TestEasel, type TestUser } from '../../../support/easel.ts';
+import { json, patch, post, published, refusal } from '../../../support/requests.ts';
+import { seededWorkspace, type TestWorkspace } from '../../../support/seeded-workspace.ts';
+import { agentOf, moveInto, newWorkspace } from '../../../support/workspaces.ts';
+
+let easel: TestEasel;
+let acme: TestWorkspace;
+/** Of the member, open to all members. */
+let open: string;
+/** Of the owner, private. */
+let hidden: string;
+beforeAll(async () => {
+  easel = await startTestEasel();
+  acme = await seededWorkspace(easel, 'acme');
+  await newWorkspace(easel, { [acme.owner.userId]: 'owner' }, { slug: 'other', tier: 'team' });
+  open = (await published(easel, acme.member, { name: 'Shop' })).id;
+  hidden = (await published(easel, acme.owner, { name: 'Payroll' })).id;
+  await data(
+    'PUT',
+    open,
+    '/tables/orders/_schema',
+    {
+      columns: [
+        { name: 'city', type: 'string' },
+        { name: 'paid', type: 'number' },
+      ],
+    },
+    acme.member,
+  );
+  await data(
+    'POST',
+    open,
+    '/tables/orders',
+    {
+      rows: [
+        { city: 'Oslo', paid: 3 },
+        { city: 'Rome', paid: 4 },
+      ],
+    },
+    acme.member,
+  );
+  await data('PUT', open, '/datasets/totals', [{ city: 'Oslo', sum: 3 }], acme.member);
+  await data('POST', hidden, '/tables/salaries', { rows: [{ person: 'Ada' }] }, acme.owner);
+  await data('PUT', hidden, '/datasets/bonuses', [{ person: 'Ada' }], acme.owner);
+  await moveInto(easel, acme.member, open, acme.id);
+  await moveInto(easel, acme.owner, hidden, acme.id, { visibility: 'private' });
+  await call('POST', '/connections', acme.owner, { name: 'Warehouse', type: 'http', config: { url: 'https://data.example.com' } });
+});
+afterAll(() => easel?.close());
+
+async function data(method: string, id: string, path: string, body: unknown, { token }: TestUser) {
+  const reply = await easel.fetch(`/v1/data/${id}${path}`, { token, ...post(body), method });
+  if (!reply.ok) throw new Error(`${path}: ${await reply.text()}`);
+}
+
+const raw = (method: string, path: string, { token }: { token: string }, body?: unknown, headers = {}) =>
+  easel.fetch(`/v1/workspaces/acme${path}`, {
+    token,
+    ...(body === undefined ? { method, headers } : { ...patch(body, headers), method }),
+  });
+const call = async (method: string, path: string, user: { token: string }, body?: unknown) => json(await raw(method, path, user, body));
+
+interface Entry {
+  readonly id: string;
+  readonly kind: string;
+  readonly name: string;
+}
+const namesOf = ({ entries }: { entries: Entry[] }) => entries.map(({ kind, name }) => `${kind} ${name}`).sort();
+const idOf = async (user: TestUser, name: string): Promise<string> => {
+  const { entries } = (await call('GET', `/catalog?q=${name}`, user)) as { entries: Entry[] };
+  return entries.find((entry) => entry.name === name)?.id ?? '';
+};
+
+it('is for workspaces whose plan has it, and made by those who run them', async () => {
+  const nothing = { enabled: false, available: false, entries: [], facets: { kinds: [], domains: [], tags: [] } };
+  expect(await call('GET', '/catalog', acme.member)).toMatchObject(nothing);
+  expect(await refusal(raw('POST', '/catalog/enable', acme.owner))).toEqual([402, 'PLAN_REQUIRED', undefined]);
+  await call('PATCH', '/features', { token: easel.adminToken }, { features: { catalog: true } });
+  expect(await call('GET', '/catalog', acme.member)).toMatchObject({ ...nothing, available: true });
+  expect(await refusal(raw('GET', `/catalog/entries/cat_${'a'.repeat(24)}`, acme.member))).toEqual([409, 'CATALOG_NOT_ENABLED', undefined]);
+  expect((await raw('POST', '/catalog/enable', acme.member)).status).toBe(403);
+  expect(await call('POST', '/catalog/enable', acme.admin)).toEqual({ enabled: true, entries: 5 });
+  expect(await call('POST', '/catalog/enable', acme.admin)).toEqual({ enabled: true, entries: 5 });
+});
+
+describe('an enabled catalog', () => {
+  beforeAll(() => call('POST', '/catalog/enable', acme.owner));
+
+  it('has tables, datasets and connections with their fields, owner and freshness, true at once', async () => {
+    const { entries } = await call('GET', '/catalog', acme.member);
+    const of = (name: string) => entries.find((entry: Entry) => entry.name === name);
+    expect(of('orders')).toMatchObject({
+      kind: 'table',
+      fields: [
+        { name: 'city', type: 'string', description: '' },
+        { name: 'paid', type: 'number', description: '' },
+      ],
+      owner: { id: acme.member.userId },
+      source: { type: 'artifact', id: open, name: 'Shop' },
+      freshness: { rows: 2 },
+    });
+    expect(of('totals')).toMatchObject({ kind: 'dataset', freshness: { rows: 1 }, fields_total: 2 });
+    expect(of('Warehouse')).toMatchObject({ kind: 'connection', freshness: { changed_at: null, rows: null } });
+    easel.clock.advance(60_000);
+    await data('POST', open, '/tables/orders', { rows: [{ city: 'Bern', paid: 1 }] }, acme.member);
+    await data('POST', open, '/tables/visits', { rows: [{ at: 1 }] }, acme.member);
+    const { entries: now } = await call('GET', '/catalog', acme.member);
+    expect(now.find((entry: Entry) => entry.name === 'orders').freshness).toMatchObject({ rows: 3 });
+    expect(
+      now
+        .slice(0, 2)
+        .map(({ name }: Entry) => name)
+        .sort(),
+    ).toEqual(['orders', 'visits']);
+    await easel.fetch(`/v1/data/${open}/tables/visits?confirm=true`, { token: acme.member.token, method: 'DELETE' });
+    expect(namesOf(await call('GET', '/catalog', acme.member))).toEqual(['connection Warehouse', 'dataset totals', 'table orders']);
+  });
+
+  it('tells a member nothing of what they may not see: not in lists, facets, totals or by id', async () => {
+    const all = await call('GET', '/catalog?count=true', acme.admin);
+    expect(namesOf(all)).toEqual(['connection Warehouse', 'dataset bonuses', 'dataset totals', 'table orders', 'table salaries']);
+    const salaries = await idOf(acme.admin, 'salaries');
+    await call('PATCH', `/catalog/entries/${salaries}`, acme.admin, { domain: 'People', tags: ['secret'] });
+    const seen = await call('GET', '/catalog?count=true', acme.member);
+    expect(seen).toMatchObject({ total: 3, facets: { domains: [], tags: [] } });
+    expect(seen.facets.kinds).toEqual(
+      expect.arrayContaining([
+        { value: 'connection', count: 1 },
+        { value: 'dataset', count: 1 },
+        { value: 'table', count: 1 },
+      ]),
+    );
+    expect(namesOf(await call('GET', '/catalog?tag=secret', acme.member))).toEqual([]);
+    expect(await call('GET', '/catalog?q=salaries&count=true', acme.member)).toMatchObject({ total: 0, entries: [] });
+    for (const path of [`/catalog/entries/${salaries}`, `/catalog/entries/${salaries}/lineage`])
+      expect(await refusal(raw('GET', path, acme.member))).toEqual([404, 'CATALOG_ENTRY_NOT_FOUND', undefined]);
+    expect((await raw('PATCH', `/catalog/entries/${salaries}`, acme.member, { tags: [] })).status).toBe(404);
+    expect((await raw('GET', '/catalog', await easel.newUser())).status).toBe(404);
+  });
+
+  it('shows an agent what it sees, without connections, and lets it write nothing', async () => {
+    const agent = { token: await agentOf(easel, acme.id as WorkspaceId, ['artifacts:read']) };
+    expect(namesOf(await call('GET', '/catalog', agent))).toEqual(['dataset totals', 'table orders']);
+    expect((await raw('POST', '/catalog/entries', agent, { name: 'x' })).status).toBe(403);
+    const bare = { token: await agentOf(easel, acme.id as WorkspaceId, ['data:read']) };
+    expect((await raw('GET', '/catalog', bare)).status).toBe(403);
+  });
+
+  it('keeps what people write about derived entries, and lets nobody change what they follow', async () => {
+    const id = await idOf(acme.member, 'orders');
+    const path = `/catalog/entries/${id}`;
+    const first = await raw('GET', path, acme.member);
+    const etag = first.headers.get('etag') ?? '';
+    const entry = await json(first);
+    const change = {
+      domain: 'Sales',
+      tags: ['Daily', 'daily'],
+      description: 'All **orders**.',
+      fields: [{ name: 'paid', description: 'in euros' }],
+    };
+    const changed = await json(await raw('PATCH', path, acme.member, { ...entry, ...change }, { 'if-match': etag }));
+    expect(changed).toMatchObject({ name: 'orders', domain: 'Sales', tags: ['daily'] });
+    expect(changed.fields).toMatchObject([{ description: '' }, { name: 'paid', type: 'number', description: 'in euros' }]);
+    expect(await refusal(raw('PATCH', path, acme.member, { tags: [] }, { 'if-match': etag }))).toEqual([
+      409,
+      'VERSION_CONFLICT',
+      undefined,
+    ]);
+    // New rows are no change that somebody who writes could miss.
+    const before = (await raw('GET', path, acme.member)).headers.get('etag') ?? '';
+    await data('POST', open, '/tables/orders', { rows: [{ city: 'Graz' }] }, acme.member);
+    expect((await raw('PATCH', path, acme.member, { domain: 'Shop' }, { 'if-match': before })).status).toBe(200);
+    expect(await refusal(raw('PATCH', path, acme.member, { name: 'other' }))).toEqual([400, 'INVALID_REQUEST', 'name']);
+    expect(await refusal(raw('PATCH', path, acme.member, { fields: [{ name: 'nope' }] }))).toEqual([400, 'INVALID_REQUEST', 'fields']);
+    expect((await raw('DELETE', path, acme.owner)).status).toBe(403);
+    expect(await call('GET', '/catalog?domain=Shop&tag=daily', acme.admin)).toMatchObject({ entries: [{ id, domain: 'Shop' }] });
+    await easel.sweep();
+    expect(await call('GET', path, acme.admin)).toMatchObject({ domain: 'Shop', description: 'All **orders**.' });
+  });
+
+  it('has notes, which their authors and those who run the workspace delete', async () => {
+    const note = await call('POST', '/catalog/entries', acme.member, {
+      name: 'Ledger',
+      tags: ['finance'],
+      fields: [{ name: 'account', type: 'text' }],
+    });
+    expect(note).toMatchObject({ kind: 'note', owner: { id: acme.member.userId }, source: { type: 'note', id: note.id } });
+    const path = `/catalog/entries/${note.id}`;
+    expect(await call('PATCH', path, acme.admin, { name: 'General ledger' })).toMatchObject({ name: 'General ledger', tags: ['finance'] });
+    const others = await call('POST', '/catalog/entries', acme.owner, { name: 'Of the owner' });
+    expect((await raw('DELETE', `/catalog/entries/${others.id}`, acme.member)).status).toBe(403);
+    expect((await raw('DELETE', `/catalog/entries/${others.id}`, acme.admin)).status).toBe(200);
+    expect((await raw('DELETE', path, acme.member)).status).toBe(200);
+    expect((await raw('GET', path, acme.member)).status).toBe(404);
+    const { entries } = await call('GET', '/audit?action=catalog.delete', acme.owner);
+    expect(entries).toHaveLength(2);
+  });
+
+  it('is searched by all words, in names, fields, tags and descriptions, and counts what else there is to choose', async () => {
+    await call('POST', '/catalog/entries', acme.member, {
+      name: 'Budget',
+      domain: 'Finance',
+      tags: ['yearly'],
+      description: 'of 100% of teams',
+    });
+    expect(namesOf(await call('GET', '/catalog?q=PAID+shop', acme.member))).toEqual(['table orders']);
+    expect(namesOf(await call('GET', '/catalog?q=100%25', acme.member))).toEqual(['note Budget']);
+    expect(namesOf(await call('GET', '/catalog?q=orders+nothing', acme.member))).toEqual([]);
+    const { facets, entries } = await call('GET', '/catalog?kind=note', acme.member);
+    expect(namesOf({ entries })).toEqual(['note Budget']);
+    expect(facets.domains).toEqual([{ value: 'Finance', count: 1 }]);
+    expect(facets.kinds).toContainEqual({ value: 'table', count: 1 });
+    const page = await call('GET', '/catalog?limit=2', acme.member);
+    const rest = await call('GET', `/catalog?limit=50&cursor=${page.next_cursor}`, acme.member);
+    expect(new Set([...page.entries, ...rest.entries].map(({ id }: Entry) => id)).size).toBe(4);
+  });
+});
+
+describe('lineage', () => {
+  let connectionId: string;
+  beforeEach(async () => {
+    await call('POST', '/catalog/enable', acme.owner);
+    const { connections } = await call('GET', '/connections', acme.owner);
+    connectionId = connections[0].id;
+  });
+
+  const job = (artifactId: string, config: object, user: TestUser) =>
+    easel.fetch('/v1/jobs', {
+      token: user.token,
+      ...post({ artifact_id: artifactId, title: 'Copy', action: 'materialize', trigger_type: 'cron', schedule: '0 0 1 1 *', config }),
+    });
+
+  it('leads from what a job reads to what it writes, both ways, and to nothing hidden', async () => {
+    await data('PUT', open, '/datasets/outside', [{ n: 1 }], acme.member);
+    for (const made of [
+      await job(open, { table: 'orders', dataset: 'totals' }, acme.member),
+      await job(open, { connection_id: connectionId, path: 'x', dataset: 'outside' }, acme.member),
+      await job(hidden, { connection_id: connectionId, path: 'y', dataset: 'bonuses' }, acme.owner),
+    ])
+      expect(made.status).toBe(201);
+    const [orders, totals] = [await idOf(acme.member, 'orders'), await idOf(acme.member, 'totals')];
+    const expected = { nodes: expect.any(Array), edges: [{ from: orders, to: totals, kind: 'materialize' }] };
+    expect(await call('GET', `/catalog/entries/${orders}/lineage`, acme.member)).toEqual(expected);
+    expect(await call('GET', `/catalog/entries/${totals}/lineage`, acme.member)).toEqual(expected);
+    const warehouse = await idOf(acme.member, 'Warehouse');
+    const seen = await call('GET', `/catalog/entries/${warehouse}/lineage`, acme.member);
+    expect(seen.nodes.map(({ name }: Entry) => name).sort()).toEqual(['Warehouse', 'outside']);
+    const all = await call('GET', `/catalog/entries/${warehouse}/lineage`, acme.owner);
+    expect(all.nodes.map(({ name }: Entry) => name).sort()).toEqual(['Warehouse', 'bonuses', 'outside']);
+  });
+
+  it('stays in its workspace', async () => {
+    const { token } = acme.owner;
+    expect(await json(await easel.fetch('/v1/workspaces/other/catalog/enable', { token, method: 'POST' }))).toEqual({
+      enabled: true,
+      entries: 0,
+    });
+    const reply = await easel.fetch(`/v1/workspaces/other/catalog/entries/${await idOf(acme.owner, 'orders')}`, { token });
+    expect((await json(reply)).code).toBe('CATALOG_ENTRY_NOT_FOUND');
+  });
+});

@@ -1,0 +1,120 @@
+/** The queue of the index: who may write, in which order, and what happens to what cannot be written. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { Clock, Log } from '../../../../actors/runtime/ports.ts';
+import type { ArtifactId, VersionId } from '../../../../protocol/core/ids.ts';
+import { documentWords } from '../../../../src/features/library/search/document-words.ts';
+import { claimTurns, endTurn, postponeTurn, type Turn, writeDocument } from '../../../../src/features/library/search/index-rows.ts';
+import { Indexer, type IndexerDeps } from '../../../../src/features/library/search/indexer.ts';
+import { LocalBus } from '../../../../src/platform/bus.ts';
+import { openTestDatabase, SILENT, type TestDatabase } from '../../../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+beforeEach(() => database.sql`delete from artifact`);
+
+const put = (id: string, dueAtMs = 0) =>
+  database.sql.begin(async (sql) => {
+    await sql`
+      insert into artifact (id, name, slug, visibility, created_at_ms, updated_at_ms) values (${id}, ${`name of ${id}`}, ${id}, 'private', 0, 0)`;
+    await sql`update search_turn set due_at_ms = ${dueAtMs} where artifact_id = ${id}`;
+  });
+
+async function claim(leaseS: number): Promise<Turn> {
+  const [turn] = await claimTurns(database.sql, null, 1000, leaseS, 1);
+  if (turn === undefined) throw new Error('nothing to claim');
+  return turn;
+}
+
+function write(turn: Turn, version: string): Promise<void> {
+  const words = documentWords({ name: version, slug: 'slug', titles: [] }, []);
+  return writeDocument(database.sql, { turn, versionId: version as VersionId, words, pieces: [], nowMs: 0 });
+}
+
+const versions = async () =>
+  (await database.sql<{ version_id: string }[]>`select version_id from search_document`).map((row) => row.version_id);
+
+test('who has lost the claim writes nothing and leaves the turn to the other', async () => {
+  await put('a');
+  const slow = await claim(0);
+  const other = await claim(60);
+  await write(other, 'new');
+  await write(slow, 'old');
+  expect(await versions()).toEqual(['new']);
+  expect(await endTurn(database.sql, slow)).toBe(false);
+  await postponeTurn(database.sql, slow, 5000);
+  expect(await claimTurns(database.sql, null, 1000, 60, 1)).toEqual([]);
+  expect(await endTurn(database.sql, other)).toBe(true);
+});
+
+test('what has changed since it was claimed is not written, and is due again at once', async () => {
+  await put('a');
+  const before = await claim(60);
+  await database.sql`update artifact set name = 'changed' where id = 'a'`;
+  await write(before, 'old');
+  expect(await versions()).toEqual([]);
+  expect(await endTurn(database.sql, before)).toBe(false);
+  await write(await claim(60), 'new');
+  expect(await versions()).toEqual(['new']);
+});
+
+let indexer: Indexer | undefined;
+afterEach(async () => {
+  await indexer?.close();
+  indexer = undefined;
+});
+
+/** Begins at once, and calls `atTurn` each time that it has looked at the clock. */
+function start(deps: Partial<IndexerDeps>, atTurn: () => void = () => undefined): void {
+  let nowMs = 1000;
+  const clock: Clock = {
+    nowMs: () => {
+      nowMs += 1;
+      atTurn();
+      return nowMs;
+    },
+    monotonicMs: () => 0,
+    after: (delayMs, run) => {
+      if (delayMs < 1000) setImmediate(run);
+      return { cancel: () => undefined };
+    },
+  };
+  const objects = {
+    readRange: () => {
+      throw new Error('what the page says');
+    },
+  } as unknown as IndexerDeps['objects'];
+  indexer = new Indexer({ sql: database.sql, objects, log: SILENT, bus: new LocalBus(SILENT), ...deps, clock });
+  indexer.start();
+}
+
+test('what changes while there is a backlog comes before the rest of the backlog', async () => {
+  for (let at = 0; at < 40; at += 1) await put(`a${at}`);
+  await put('last', 500);
+  const bus = new LocalBus(SILENT);
+  let isTold = false;
+  start({ bus }, () => {
+    if (!isTold) bus.tell({ kind: 'artifact.changed', artifactId: 'last' as ArtifactId, slugs: [] });
+    isTold = true;
+  });
+  await vi.waitFor(async () => expect(await database.sql`select from search_turn`).toHaveLength(0), { timeout: 10_000, interval: 20 });
+  const rows = await database.sql<{ artifact_id: string }[]>`select artifact_id from search_document order by indexed_at_ms`;
+  expect(rows).toHaveLength(41);
+  expect(rows.findIndex(({ artifact_id }) => artifact_id === 'last')).toBe(16);
+});
+
+test('the log of a failure has its code, and nothing that the page says', async () => {
+  await put('a');
+  await database.sql`
+    insert into artifact_version (id, artifact_id, version_no, entrypoint, size_bytes, created_at_ms) values ('v', 'a', 1, 'index.html', 1, 0)`;
+  await database.sql`
+    insert into version_file (version_id, path, sha256, mime, size_bytes) values ('v', 'index.html', ${Buffer.alloc(32)}, 'text/html', 1)`;
+  await database.sql`update artifact set live_version_id = 'v' where id = 'a'`;
+  const warned: unknown[] = [];
+  const log: Log = { ...SILENT, warn: (fields: unknown) => warned.push(fields) };
+  start({ log });
+  await vi.waitFor(() => expect(warned).toHaveLength(1), { timeout: 10_000, interval: 20 });
+  expect(warned).toEqual([{ code: expect.any(String), artifactId: 'a', attempts: 1 }]);
+});

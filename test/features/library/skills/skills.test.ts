@@ -1,0 +1,218 @@
+/** Skills over HTTP: who makes, changes, approves and attaches them. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestEasel, type TestEasel, type TestUser } from '../../../support/easel.ts';
+import { json, patch, post, publish, published, refusal } from '../../../support/requests.ts';
+import { seededWorkspace, type TestWorkspace } from '../../../support/seeded-workspace.ts';
+import { agentOf } from '../../../support/workspaces.ts';
+
+let easel: TestEasel;
+let acme: TestWorkspace;
+let other: TestUser;
+let colleague: TestUser;
+beforeAll(async () => {
+  easel = await startTestEasel();
+  acme = await seededWorkspace(easel, 'acme');
+  [other, colleague] = await Promise.all([easel.newUser(), easel.newUser()]);
+  await easel.sql`
+    insert into workspace_member (workspace_id, user_id, role, joined_at_ms) values (${acme.id}, ${colleague.userId}, 'member', 0)`;
+});
+afterAll(() => easel.close());
+
+const source = (text = 'One.\n\nTwo.\n\nThree.\n', name = 'Notes') => `---\nname: ${name}\ndescription: How we write.\n---\n${text}`;
+type By = Pick<TestUser, 'token'>;
+
+async function make(by: By = acme.member, markdown = source()) {
+  const reply = await easel.fetch('/v1/workspaces/acme/skills', { token: by.token, ...post({ markdown }) });
+  const body = await json(reply);
+  if (reply.status !== 201) throw new Error(JSON.stringify(body));
+  return body as { id: string; artifact_id: string };
+}
+const put = (id: string, by: By, markdown: string, headers: Record<string, string> = {}) =>
+  easel.fetch(`/v1/skills/${id}/markdown`, {
+    method: 'PUT',
+    token: by.token,
+    body: markdown,
+    headers: { 'content-type': 'text/markdown', ...headers },
+  });
+const read = (path: string, by: By = acme.member) => easel.fetch(path, { token: by.token });
+const markdownOf = async (id: string) => (await read(`/v1/skills/${id}/markdown`)).text();
+const proposing = (id: string, by: By, markdown: string, more: object = {}) =>
+  easel.fetch(`/v1/skills/${id}/changes`, { token: by.token, ...post({ markdown, ...more }) });
+async function propose(id: string, by: By, markdown: string, more: object = {}) {
+  return (await json(await proposing(id, by, markdown, more))).id as string;
+}
+const decide = (id: string, change: string, by: By, action: string) =>
+  easel.fetch(`/v1/skills/${id}/changes/${change}`, { token: by.token, ...post({ action }) });
+const namesIn = async (query = '', by: By = acme.member) =>
+  (await json(await read(`/v1/workspaces/acme/skills${query}`, by))).skills.map(({ id }: { id: string }) => id) as string[];
+
+describe('a skill', () => {
+  it('goes back to an older version, and loses one, by its approvers only', async () => {
+    const { id, artifact_id } = await make();
+    const first = await json(await read(`/v1/artifacts/${artifact_id}`));
+    expect((await put(id, acme.member, source('Four.\n'))).status).toBe(200);
+    const editor = { email: 'editor@acme.example', ...(await easel.newUser()) };
+    await easel.sql`update account set email = ${editor.email} where id = ${editor.userId}`;
+    await easel.fetch(`/v1/artifacts/${artifact_id}/collaborators`, {
+      token: acme.member.token,
+      ...post({ emails: [editor.email], role: 'editor' }),
+    });
+    const agent = { token: await agentOf(easel, acme.id, ['artifacts:read', 'artifacts:publish']) };
+    const of = (path: string) => `/v1/artifacts/${artifact_id}/${path}`;
+    for (const { token } of [editor, agent]) {
+      const calls = [
+        await easel.fetch(of('rollback'), { token, ...post({ version_no: 1 }) }),
+        await easel.fetch(of('pin'), { token, ...post({ version_id: first.live_version_id }) }),
+        await easel.fetch(of('versions/1'), { token, method: 'DELETE' }),
+      ];
+      for (const reply of calls) expect([reply.status, (await json(reply)).code]).toEqual([409, 'SKILL_REQUIRES_APPROVAL']);
+    }
+    expect((await easel.fetch(of('rollback'), { token: acme.member.token, ...post({ version_no: 1 }) })).status).toBe(200);
+    expect(await markdownOf(id)).toBe(source());
+  });
+
+  it('is an artifact with a page and its Markdown, for members of the workspace and its agents', async () => {
+    const { id, artifact_id } = await make();
+    expect(await namesIn()).toContain(id);
+    expect(await markdownOf(id)).toBe(source());
+    expect(await json(await read(`/v1/skills/${id}`, acme.owner))).toMatchObject({ artifact_id, version_no: 1, may_approve: true });
+    expect(await json(await read(`/v1/skills/${id}`, colleague))).toMatchObject({ name: 'Notes', may_approve: false });
+    const files = await json(await read(`/v1/artifacts/${artifact_id}/files`));
+    expect(files.files.map(({ path }: { path: string }) => path)).toEqual(['SKILL.md', 'index.html']);
+    const agent = await agentOf(easel, acme.id, ['artifacts:read']);
+    expect(await namesIn('', { token: agent })).toContain(id);
+    expect((await read(`/v1/skills/${id}/markdown`, { token: agent })).headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+    for (const path of ['', '/markdown', '/changes']) {
+      expect(await refusal(read(`/v1/skills/${id}${path}`, other))).toEqual([404, 'SKILL_NOT_FOUND', undefined]);
+    }
+  });
+
+  it('of somebody private is in no list of others, and in the trash in none', async () => {
+    const { id, artifact_id } = await make();
+    await easel.fetch(`/v1/artifacts/${artifact_id}`, { token: acme.member.token, ...patch({ visibility: 'private' }) });
+    expect([await namesIn('', colleague), await namesIn('', acme.admin)].map((ids) => ids.includes(id))).toEqual([false, true]);
+    expect(await refusal(read(`/v1/skills/${id}`, colleague))).toEqual([404, 'SKILL_NOT_FOUND', undefined]);
+    await easel.fetch(`/v1/artifacts/${artifact_id}`, { method: 'DELETE', token: acme.member.token });
+    expect(await namesIn()).not.toContain(id);
+  });
+
+  it('gets a version by its approvers only, and by no other way', async () => {
+    const { id, artifact_id } = await make();
+    const next = source('One.\n\nTwo.\n\nFour.\n', 'Better notes');
+    expect(await refusal(put(id, colleague, next))).toEqual([409, 'SKILL_REQUIRES_APPROVAL', undefined]);
+    expect(await refusal(put(id, acme.admin, next, { 'if-match': '"7"' }))).toEqual([409, 'VERSION_CONFLICT', undefined]);
+    const reply = await put(id, acme.admin, next, { 'if-match': '"1"' });
+    expect([reply.status, reply.headers.get('etag')]).toEqual([200, '"2"']);
+    expect(await json(reply)).toMatchObject({ name: 'Better notes', version_no: 2 });
+    expect(await json(await read(`/v1/artifacts/${artifact_id}`))).toMatchObject({ name: 'Better notes', live_version_no: 2 });
+    expect(await refusal(publish(easel, acme.member, { artifact_id }))).toEqual([409, 'SKILL_REQUIRES_APPROVAL', undefined]);
+    await easel.fetch(`/v1/artifacts/${artifact_id}/rollback`, { token: acme.member.token, ...post({ version_no: 1 }) });
+    expect(await json(await read(`/v1/skills/${id}`))).toMatchObject({ name: 'Notes', version_no: 1 });
+    expect(await markdownOf(id)).toBe(source());
+  });
+
+  it('does not go past the publish policy of its workspace', async () => {
+    const { id } = await make();
+    const policy = (value: string) => easel.sql`
+      insert into publish_policy (workspace_id, policy, approvals_required) values (${acme.id}, ${value}, 1)
+      on conflict (workspace_id) do update set policy = excluded.policy`;
+    await policy('require_approval');
+    try {
+      expect(await refusal(put(id, acme.member, source('Other.\n')))).toEqual([409, 'SKILL_REQUIRES_APPROVAL', undefined]);
+      const held = await easel.fetch('/v1/workspaces/acme/skills', { token: acme.member.token, ...post({ markdown: source() }) });
+      expect([held.status, (await json(held)).held]).toEqual([201, 'REVIEW_REQUIRED']);
+      expect((await put(id, acme.admin, source('Other.\n'))).status).toBe(200);
+    } finally {
+      await policy('allow');
+    }
+  });
+});
+
+describe('a proposed change', () => {
+  it('changes nothing until an approver merges it with what was published meanwhile', async () => {
+    const { id } = await make();
+    const change = await propose(id, colleague, source('One.\n\nTwo.\n\nThird.\n'), { title: 'Third', note: 'Sounds better.' });
+    expect(await markdownOf(id)).toBe(source());
+    await put(id, acme.member, source('First.\n\nTwo.\n\nThree.\n'));
+    const shown = await json(await read(`/v1/skills/${id}/changes/${change}`));
+    expect(shown).toMatchObject({ title: 'Third', base_version_no: 1, status: 'open', author: { id: colleague.userId } });
+    expect(shown.diff).toContain('-Three.\n+Third.\n');
+    expect(await refusal(decide(id, change, colleague, 'merge'))).toEqual([409, 'SKILL_REQUIRES_APPROVAL', undefined]);
+    const merged = await decide(id, change, acme.admin, 'merge');
+    expect([merged.status, await json(merged)]).toMatchObject([200, { status: 'merged', version_no: 3 }]);
+    expect(await markdownOf(id)).toBe(source('First.\n\nTwo.\n\nThird.\n'));
+    expect(await refusal(decide(id, change, acme.admin, 'merge'))).toEqual([409, 'SKILL_CHANGE_CLOSED', undefined]);
+    const log = await json(await read('/v1/workspaces/acme/audit?limit=100', acme.owner));
+    const actions = log.entries.map(({ action }: { action: string }) => action);
+    expect(actions).toEqual(expect.arrayContaining(['skill.create', 'skill.propose', 'skill.merge', 'artifact.publish']));
+  });
+
+  it('is merged once, however many approvers do it at once', async () => {
+    const { id } = await make();
+    const change = await propose(id, colleague, source('Once.\n'));
+    const replies = await Promise.all([acme.owner, acme.admin, acme.member].map((by) => decide(id, change, by, 'merge')));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    expect(await json(await read(`/v1/skills/${id}`))).toMatchObject({ version_no: 2 });
+  });
+
+  it('about the same lines is a conflict with both sides marked, and stays open', async () => {
+    const { id } = await make();
+    const change = await propose(id, colleague, source('Theirs.\n\nTwo.\n\nThree.\n'));
+    await put(id, acme.member, source('Ours.\n\nTwo.\n\nThree.\n'));
+    const reply = await decide(id, change, acme.admin, 'merge');
+    const body = await json(reply);
+    expect([reply.status, body.code]).toEqual([409, 'VERSION_CONFLICT']);
+    expect(body.conflict).toContain('<<<<<<< live version\nOurs.\n\n=======\nTheirs.\n\n>>>>>>> proposed change\n');
+    expect(await json(await read(`/v1/skills/${id}/changes?status=open`))).toMatchObject({ changes: [{ id: change }] });
+  });
+
+  it('is rejected by approvers, withdrawn by its author, and proposed by members only', async () => {
+    const { id } = await make();
+    const [first, second] = [await propose(id, colleague, source('A.\n')), await propose(id, colleague, source('B.\n'))];
+    expect(await refusal(decide(id, first, acme.admin, 'withdraw'))).toEqual([403, 'FORBIDDEN', undefined]);
+    expect(await refusal(decide(id, first, colleague, 'reject'))).toEqual([409, 'SKILL_REQUIRES_APPROVAL', undefined]);
+    expect(await json(await decide(id, first, colleague, 'withdraw'))).toMatchObject({ status: 'withdrawn' });
+    expect(await json(await decide(id, second, acme.member, 'reject'))).toMatchObject({ status: 'rejected' });
+    expect(await refusal(proposing(id, colleague, source()))).toEqual([400, 'INVALID_REQUEST', 'markdown']);
+    await easel.sql`update artifact set visibility = 'public' from skill s where s.artifact_id = artifact.id and s.id = ${id}`;
+    expect(await refusal(proposing(id, other, source('C.\n')))).toEqual([403, 'FORBIDDEN', undefined]);
+    expect(await refusal(put(id, other, source('C.\n')))).toEqual([403, 'FORBIDDEN', undefined]);
+  });
+
+  it('has a bound for each person', async () => {
+    const { id } = await make();
+    await easel.sql`
+      insert into skill_change (id, skill_id, title, note, markdown, base_version_no, base_markdown, status, author_id, created_at_ms)
+      select 'skc_' || lpad(n::text, 24, 'x'), ${id}, '', '', '', 1, '', 'open', ${colleague.userId}, n from generate_series(1, 20) n`;
+    expect(await refusal(proposing(id, colleague, source('A.\n')))).toEqual([409, 'SKILL_LIMIT_EXCEEDED', undefined]);
+    expect((await proposing(id, acme.admin, source('A.\n'))).status).toBe(201);
+  });
+});
+
+describe('an attached skill', () => {
+  it('is of an artifact of the same workspace, attached by its editors', async () => {
+    const { id } = await make();
+    const page = (await published(easel, acme.member, { workspace_id: 'acme', visibility: 'workspace' })).id;
+    const elsewhere = (await published(easel, acme.member)).id;
+    const at = (artifact: string, method: string, by: By) =>
+      easel.fetch(`/v1/artifacts/${artifact}/skills/${id}`, { method, token: by.token });
+    expect((await at(page, 'PUT', colleague)).status).toBe(403);
+    expect((await at(page, 'PUT', acme.member)).status).toBe(200);
+    expect(await refusal(at(elsewhere, 'PUT', acme.member))).toEqual([404, 'SKILL_NOT_FOUND', undefined]);
+    expect(await json(await read(`/v1/artifacts/${page}/skills`, colleague))).toMatchObject({ skills: [{ id }] });
+    expect((await at(page, 'DELETE', acme.member)).status).toBe(200);
+    expect((await at(page, 'DELETE', acme.member)).status).toBe(404);
+    expect(await json(await read(`/v1/artifacts/${page}/skills?count=true`))).toMatchObject({ skills: [], total: 0 });
+  });
+
+  it('is of a workspace as a whole, attached by its admins', async () => {
+    const { id } = await make();
+    const at = (method: string, by: By) => easel.fetch(`/v1/workspaces/acme/skills/${id}`, { method, token: by.token });
+    expect((await at('PUT', acme.member)).status).toBe(403);
+    expect((await at('PUT', acme.admin)).status).toBe(200);
+    expect(await namesIn('?attached=true')).toEqual([id]);
+    expect(await namesIn('?attached=false')).not.toContain(id);
+    expect((await at('DELETE', acme.admin)).status).toBe(200);
+    expect(await namesIn('?attached=true')).toEqual([]);
+  });
+});
