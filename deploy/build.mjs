@@ -7,7 +7,9 @@ import { build } from 'esbuild';
 import { buildExamples } from './examples.mjs';
 import { buildOpenapi } from './openapi.mjs';
 import { buildPageSdk } from './page-sdk.mjs';
+import { applyPatches } from './patches.mjs';
 import { postgresTemplate } from './postgres-template.mjs';
+import { buildScriptSdk } from './script-sdk.mjs';
 import { buildWebApp } from './web-app.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -19,6 +21,9 @@ const entries = {
   cli: 'src/clients/cli/main.ts',
   'pglite-worker': 'src/storage/pglite-worker.ts',
   'document-worker': 'src/storage/document-worker.ts',
+  'script-worker': 'src/features/automation/scripts/script-worker.ts',
+  'picture-process': 'src/features/library/assets/thumbnails/picture-process.ts',
+  'convert-worker': 'src/features/library/imports/convert/convert-worker.ts',
   'data-dir-probe': 'src/storage/data-dir-probe.ts',
   bench: 'bench/main.ts',
 };
@@ -30,6 +35,7 @@ async function checkMigrations(directory) {
   migrationFiles(readdirSync(directory));
 }
 
+applyPatches(root);
 const migrations = join(root, 'src/storage/migrations');
 await checkMigrations(migrations);
 // Built in another folder and then renamed, so that a failed build keeps the last good one.
@@ -49,6 +55,7 @@ await build({
   logLevel: 'warning',
 });
 await buildPageSdk(root, making);
+await buildScriptSdk(root, making);
 await buildOpenapi(root, making);
 await buildWebApp(root, making);
 await buildExamples(root, making);

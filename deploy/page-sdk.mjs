@@ -41,11 +41,16 @@ export async function buildPageSdk(root, outdir) {
   writeFileSync(join(outdir, 'page/overlay.js'), await textOf({ entryPoints: [overlay], format: 'iife', external: ['yjs'] }));
 }
 
-/** The declaration file: the text of the two files that contain only types. */
+/** The declaration file: the text of the files that contain only types. */
 function types(folder) {
-  const [wire, api] = ['wire.ts', 'api.ts'].map((name) => readFileSync(join(folder, name), 'utf8').replace(/^import type [^;]*;\n/gm, ''));
+  const files = ['wire.ts', 'api-outside.ts', 'api-datasets.ts', 'api.ts'];
+  const [wire, outside, datasets, api] = files.map((name) =>
+    readFileSync(join(folder, name), 'utf8').replace(/^import type [^;]*;\n/gm, ''),
+  );
   return `// Types of /sdk.js (the global "easel") and /sdk.mjs (the same as exports).
 ${wire}
+${outside}
+${datasets}
 ${api}
 export declare const easel: Easel;
 export declare const EaselError: EaselErrorClass;
