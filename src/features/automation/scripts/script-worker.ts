@@ -1,9 +1,10 @@
-/** A thread that runs scripts, one at a time, each in a fresh instance of QuickJS with its own memory. */
+/** A thread that runs scripts, one at a time, each in an instance of QuickJS that is new or as good as new. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Engine } from './engine.ts';
+import { Engine, type EngineHost } from './engine.ts';
+import { Instance } from './instance.ts';
 import { OutputWriter } from './script-output.ts';
 import type { FromThread, ScriptTask, ToThread } from './thread-messages.ts';
 
@@ -17,28 +18,27 @@ const compiled = { wasm: new WebAssembly.Module(readFileSync(wasmFile)), prelude
 /** Of the script that runs. */
 let writer: OutputWriter | undefined;
 let running: Engine | undefined;
-let next = newEngine();
+let next = Instance.create(compiled);
+
+const host: EngineHost = {
+  print: (line) => writer?.print(line) ?? false,
+  call: (call, of, head, body) => tell({ kind: 'call', call, of, head, body }),
+};
 
 function tell(message: FromThread): void {
   parentPort?.postMessage(message);
 }
 
-/** Made ahead, after the answer to the script before it: what it takes is not in anybody's run. */
-function newEngine(): Promise<Engine> {
-  return Engine.create(compiled, {
-    print: (line) => writer?.print(line) ?? false,
-    call: (call, of, head, body) => tell({ kind: 'call', call, of, head, body }),
-  });
-}
-
 async function run({ source, params, wallMsMax, output }: ScriptTask): Promise<void> {
   writer = new OutputWriter(output);
-  const engine = await next;
+  const instance = await next;
+  const engine = new Engine(host, instance);
   running = engine;
   const end = await engine.run(source, params, wallMsMax);
   running = undefined;
   tell({ kind: 'done', end });
-  next = newEngine();
+  // After the answer, so that what it takes is not in anybody's run.
+  if (!engine.isOrderly || !instance.restore()) next = Instance.create(compiled);
 }
 
 parentPort?.on('message', (message: ToThread) => {
