@@ -70,7 +70,7 @@ export async function scriptRuns(
         withSpread(of(({ databaseUsEach }) => databaseUsEach)),
       ],
     ],
-    notes: [`${runs} runs a round: taken, access checked, run in a fresh instance, recorded, and the next one taken.`],
+    notes: [`${runs} runs a round: taken, access checked, run in an instance that is as new, recorded, and the next one taken.`],
   });
   findings.verdicts.push(atMost('A run of a script beside the script’s own work', of(({ meanMs }) => meanMs).median, AIM_MS, 'ms'));
   findings.rounds.script = done;
