@@ -1,8 +1,8 @@
-/** `npm run bench -- http|data|realtime|neighbours|sharing|cluster|jobs [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]`: compares Easel with its peers in the same run. */
+/** `npm run bench -- http|data|realtime|neighbours|sharing|cluster|jobs|search [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]`: compares Easel with its peers in the same run. */
 import { parseArgs } from 'node:util';
 
 const USAGE =
-  'usage: npm run bench -- http|data|realtime|neighbours|sharing|cluster|jobs [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]';
+  'usage: npm run bench -- http|data|realtime|neighbours|sharing|cluster|jobs|search [--quick] [--generator wrk|autocannon] [--only CASE] [--at ARTIFACTS] [--cpu-prof]';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -52,6 +52,11 @@ switch (command) {
   case 'jobs': {
     const { benchJobs } = await import('./jobs/jobs-suite.ts');
     conclude(await benchJobs(options));
+    break;
+  }
+  case 'search': {
+    const { benchSearch } = await import('./search/search-suite.ts');
+    conclude(await benchSearch(options));
     break;
   }
   case 'generate-attack': {

@@ -45,7 +45,7 @@ interface Resident {
   readonly highestMb: number;
 }
 
-async function residentMb(pid: number): Promise<Resident> {
+export async function residentMb(pid: number): Promise<Resident> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const field = (name: string) => (Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024) / MB;
   return { nowMb: field('VmRSS'), highestMb: field('VmHWM') };

@@ -63,6 +63,12 @@ export class Viewer {
     throw new Error(`The way onto ${pageHost} has more than ${REDIRECTS_MAX} redirects.`);
   }
 
+  /** Goes to a page of the app that sends the browser on, as the way back from another service does. */
+  async visit(path: string): Promise<void> {
+    const { status, body } = await this.#send('GET', this.appHost, path);
+    if (status >= 400) throw new Error(`GET ${path} answered ${status}: ${body.slice(0, 500)}`);
+  }
+
   /** The cookies for the app, as a browser takes them. */
   appCookies(): readonly { readonly name: string; readonly value: string }[] {
     return [...this.#jarOf(this.appHost)].map(([name, value]) => ({ name, value }));

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { QUALITY_SET } from '../../../../bench/search/quality-set.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../../support/easel.ts';
 import { published } from '../../../support/requests.ts';
-import { QUALITY_SET } from './quality-set.ts';
 import { indexed, titles } from './search-stage.ts';
 
 const MODULES = join(import.meta.dirname, '../../../../node_modules');

@@ -1,0 +1,98 @@
+/** An import of many small files from a drive that answers at once: files a second, and whether memory grows with their number. */
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { FakeDrives } from '../../test/support/fake-drives.ts';
+import { residentMb } from '../data/resident.ts';
+import type { Findings } from '../report/report.ts';
+import { atLeast, atMost, rounded } from '../report/statistics.ts';
+import { startEasel } from '../servers/easel-process.ts';
+import { createDatabase } from '../servers/fixture.ts';
+import { cpuUs, SERVER_CORE, type Server } from '../servers/processes.ts';
+import { Viewer } from '../sharing/viewer.ts';
+import { seedWorkspaces } from './seeding.ts';
+
+interface ImportsPlan {
+  readonly folder: string;
+  readonly databaseUrl: string;
+  readonly files: number;
+}
+
+const LOOK_MS = 500;
+const EMAIL = 'imports@example.com';
+const WORKSPACE = `wsp_${'0'.repeat(24)}`;
+const BASE = `/v1/workspaces/${WORKSPACE}/file-imports`;
+
+export async function imports({ folder, databaseUrl, files }: ImportsPlan, findings: Findings): Promise<void> {
+  const database = await createDatabase(databaseUrl);
+  const drives = await FakeDrives.start();
+  const easel = await startEasel({
+    dataFolder: join(folder, 'imports'),
+    databaseUrl: database.url,
+    core: SERVER_CORE,
+    settings: drives.settings,
+  });
+  try {
+    drives.folder('plans', 'root', 'Plans');
+    for (let n = 0; n < files; n += 1)
+      drives.file(`f${n}`, 'plans', `note ${n}.md`, `# Note ${n}\n\n${'Some words of a small file. '.repeat(20)}`);
+    await seedWorkspaces(database.sql, 1);
+    await (await Viewer.signedIn(easel, database.sql, EMAIL)).call('GET', '/v1/me');
+    const [account] = await database.sql`select id from account where id not like 'usr_000%' order by created_at_ms desc limit 1`;
+    await database.sql`
+      insert into workspace_member (workspace_id, user_id, role, joined_at_ms) values (${WORKSPACE}, ${String(account?.id)}, 'owner', ${Date.now()})`;
+    await database.sql`delete from mail_outbox`;
+    // What somebody belongs to is kept with their session.
+    const person = await Viewer.signedIn(easel, database.sql, EMAIL);
+    const run = await runOf(easel, person, await sourceOf(person));
+    findings.tables.push({
+      title: `Import of ${rounded(files)} small files from a drive that answers at once, Postgres`,
+      columns: ['Files/s', 'Server CPU ms each', 'Memory after a tenth, MB', 'Most memory later, MB'],
+      rows: [[rounded(run.perS), rounded(run.serverUs / 1000 / files), rounded(run.earlyMb), rounded(run.mostMb)]],
+      notes: ['Each becomes an artifact with a version of its own. The drive runs on the generator’s core.'],
+    });
+    findings.verdicts.push(atLeast('Import of small files', run.perS, 50, '/s'));
+    findings.verdicts.push(atMost('Memory of an import: most to that after a tenth of the files', run.mostMb / run.earlyMb, 1.5, '×'));
+    findings.rounds.imports = run;
+  } finally {
+    await easel.stop();
+    await drives.close();
+    await database.drop();
+  }
+}
+
+/** Connects the drive and makes a source of its folder. */
+async function sourceOf(person: Viewer): Promise<string> {
+  const { authorize_url: url } = (await person.call('POST', `${BASE}/connect/cloud_drive`)) as { authorize_url: string };
+  const back = new URL((await fetch(url, { redirect: 'manual' })).headers.get('location') ?? '');
+  await person.visit(back.pathname + back.search);
+  const browse = async (ref: string) =>
+    ((await person.call('GET', `${BASE}/browse/cloud_drive?ref=${ref}`)) as { entries: { ref: string; name: string }[] }).entries;
+  const [drive] = await browse('root');
+  const plans = (await browse(drive?.ref ?? '')).find(({ name }) => name === 'Plans');
+  const target = (await person.call('POST', `/v1/workspaces/${WORKSPACE}/folders`, { name: 'Imported' })) as { id: string };
+  const source = await person.call('POST', `${BASE}/sources`, { provider: 'cloud_drive', ref: plans?.ref, targetFolderId: target.id });
+  return String(source.id);
+}
+
+async function runOf(easel: Server, person: Viewer, sourceId: string) {
+  const begun = performance.now();
+  const before = await cpuUs(easel.pid);
+  const { run } = (await person.call('POST', `${BASE}/sources/${sourceId}/sync`)) as { run: { id: string } };
+  const memory: { readonly done: number; readonly mb: number }[] = [];
+  for (;;) {
+    const { run: now } = (await person.call('GET', `${BASE}/runs/${run.id}`)) as {
+      run: { finishedAt: string | null; status: string; counts: { found: number; imported: number } };
+    };
+    memory.push({ done: now.counts.imported, mb: (await residentMb(easel.pid)).nowMb });
+    if (now.finishedAt !== null) {
+      if (now.status !== 'completed') throw new Error(`The import ended as ${JSON.stringify(now)}.`);
+      const seconds = (performance.now() - begun) / 1000;
+      const early = memory.find(({ done }) => done >= now.counts.imported / 10)?.mb ?? Number.NaN;
+      return {
+        ...{ files: now.counts.imported, perS: now.counts.imported / seconds, serverUs: (await cpuUs(easel.pid)) - before },
+        ...{ earlyMb: early, mostMb: Math.max(...memory.map(({ mb }) => mb)) },
+      };
+    }
+    await pause(LOOK_MS);
+  }
+}
