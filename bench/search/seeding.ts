@@ -126,14 +126,15 @@ export async function copyPages(sql: Sql, { indexed, total, workspaces }: CopyPl
       select 'ver_' || lpad(n::text, 24, '0'), 'art_' || lpad(n::text, 24, '0'), 1, 'index.html', 1, ${nowMs}
       from generate_series(${from}::int, ${last}::int) n`;
     await sql`
-      insert into search_document (artifact_id, version_id, names, words, passages, indexed_at_ms)
-      select 'art_' || lpad(n::text, 24, '0'), 'ver_' || lpad(n::text, 24, '0'), d.names, d.words, d.passages, ${nowMs}
-      from generate_series(${from}::int, ${last}::int) n join search_document d on d.artifact_id = 'art_' || lpad((n % ${indexed}::int)::text, 24, '0')`;
+      insert into search_document (artifact_id, reach, version_id, names, words, passages, indexed_at_ms)
+      select a.id, search_reach(a.visibility, a.workspace_id, a.owner_id), a.live_version_id, d.names, d.words, d.passages, ${nowMs}
+      from generate_series(${from}::int, ${last}::int) n join artifact a on a.id = 'art_' || lpad(n::text, 24, '0')
+        join search_document d on d.artifact_id = 'art_' || lpad((n % ${indexed}::int)::text, 24, '0')`;
     await sql`delete from search_turn`;
   }
   await sql`set maintenance_work_mem = '1GB'`;
-  await sql`create index search_document_names on search_document using gin (names)`;
-  await sql`create index search_document_words on search_document using gin (words)`;
+  await sql`create index search_document_names on search_document using gin (names, reach)`;
+  await sql`create index search_document_words on search_document using gin (words, reach)`;
   await sql`vacuum analyze`;
 }
 

@@ -56,10 +56,14 @@ export type Listed = Narrowed &
 
 /** Own artifacts and those shared by name or from outside. */
 function near(sql: Queries, viewer: Viewer): Statement {
+  return sql`select id from artifact where owner_id = any(${viewer.accounts}) union all ${sharedIds(sql, viewer)}`;
+}
+
+/** Ids of the artifacts that are shared with the caller by name or from outside. */
+export function sharedIds(sql: Queries, viewer: Viewer): Statement {
   const { accounts, granted } = viewer;
   return sql`
-    select id from artifact where owner_id = any(${accounts})
-    union all select artifact_id from collaborator where user_id = any(${accounts})
+    select artifact_id from collaborator where user_id = any(${accounts})
     ${granted.length === 0 ? sql`` : sql`union all ${grantedIds(sql, viewer)}`}`;
 }
 

@@ -2,9 +2,10 @@
 import type { ArtifactId } from '../../../../protocol/core/ids.ts';
 import { isAround } from '../../artifacts/artifacts/lists.ts';
 import type { Queries } from '../../deps.ts';
+import { candidates, hasAll, hasSome } from './candidates.ts';
 import { nameScore } from './names.ts';
 import { mayOpen, type Reader, type Within } from './reader.ts';
-import { anyQuery, exactQuery, isShortBeginning, nameQuery, nearQuery, type Term, withNear } from './terms.ts';
+import { anyQuery, exactQuery, nameQuery, nearQuery, type Term, withNear } from './terms.ts';
 
 export interface ArtifactRow {
   readonly id: ArtifactId;
@@ -26,8 +27,8 @@ interface RankedRow extends ArtifactRow {
   readonly near: readonly number[];
 }
 
-/** More that match are not ranked: the caller's own come before those of strangers, then the newest. */
-const RANKED_MAX = 2000;
+/** More that match are not ranked: the caller's own come before those of strangers, then those that are called so, then the newest. */
+const RANKED_MAX = 300;
 /** Of them the best are picked by all that is known. */
 const PICKED_MAX = 120;
 /** Where fewer have all of the words, those with some of them are found too. */
@@ -64,27 +65,13 @@ function best(found: readonly FoundArtifact[], rowsMax: number): FoundArtifact[]
   return [...byId.values()].slice(0, rowsMax);
 }
 
-/** Only what artifacts are called is looked through for the first letters of a word. */
-function hasAll(sql: Queries, terms: readonly Term[]) {
-  const begun = terms.find(isShortBeginning);
-  const whole = terms.filter((term) => term !== begun).map((term) => `(${anyQuery(term)})`);
-  const has = sql`d.words @@ ${whole.join(' & ')}::tsquery`;
-  if (begun === undefined) return has;
-  const begins = sql`(d.names @@ ${nameQuery(begun)}::tsquery or d.words @@ ${anyQuery(begun)}::tsquery)`;
-  return whole.length === 0 ? begins : sql`${has} and ${begins}`;
-}
-
-function hasSome(sql: Queries, terms: readonly Term[]) {
-  return sql`d.words @@ ${terms.map(anyQuery).join(' | ')}::tsquery`;
-}
-
 /** Of a document that is not yet, or cannot be, of the published version only what it is called counts. */
 function pick(sql: Queries, reader: Reader, within: Within, terms: readonly Term[], which: 'all' | 'some'): Promise<RankedRow[]> {
   const any = terms.map(anyQuery);
   const names = terms.map(nameQuery);
   const exact = terms.map((term) => `${exactQuery(term)} | ${nameQuery(term)}`);
   const near = terms.map(nearQuery);
-  const match = which === 'all' ? hasAll(sql, terms) : hasSome(sql, terms);
+  const match = which === 'all' ? hasAll(terms) : hasSome(terms);
   const isCurrent = sql`d.version_id is not distinct from a.live_version_id`;
   const namedMin = which === 'all' ? terms.length : 1;
   return sql<RankedRow[]>`
@@ -94,16 +81,17 @@ function pick(sql: Queries, reader: Reader, within: Within, terms: readonly Term
     ), matching as materialized (
       select a.id, a.name, a.slug, a.updated_at_ms, ${isAround(sql, reader.viewer)} as is_around, d.names, ${isCurrent} as is_current,
         case when ${isCurrent} then d.words else d.names end as words
-      from search_document d join artifact a on a.id = d.artifact_id
-      where ${match} and ${mayOpen(sql, reader, within)}
-      order by is_around desc, a.updated_at_ms desc, a.id limit ${RANKED_MAX}
+      from (${candidates(sql, reader, within, match)}) c (id) join artifact a on a.id = c.id join search_document d on d.artifact_id = a.id
+      where ${mayOpen(sql, reader, within)}
+      order by is_around desc, (select count(*) from query q where d.names @@ q.name) desc, a.updated_at_ms desc, a.id limit ${RANKED_MAX}
     )
     select r.id, r.name, r.slug, r.updated_at_ms, r.is_around, r.exact, r.near from (
       select m.id, m.name, m.slug, m.updated_at_ms, m.is_around,
-        (select count(*) from query q where m.words @@ q.any_of or m.names @@ q.name) as fitting,
-        array(select coalesce(ts_rank(m.words, q.exact), 0) from query q order by q.place) as exact,
-        array(select coalesce(ts_rank(m.words, q.near), 0) from query q order by q.place) as near
-      from matching m
+        (select count(*) from query q where w.words @@ q.any_of or m.names @@ q.name) as fitting,
+        array(select coalesce(ts_rank(w.words, q.exact), 0) from query q order by q.place) as exact,
+        array(select coalesce(ts_rank(w.words, q.near), 0) from query q order by q.place) as near
+      -- Joined to nothing, so that it is read from its place of long values once and not for each term.
+      from matching m cross join lateral (select m.words || ''::tsvector as words offset 0) w
       where m.is_current or (select count(*) from query q where m.names @@ q.any_of or (${which === 'all'}::boolean and m.names @@ q.name)) >= ${namedMin}
     ) r
     order by r.fitting desc, (select sum(x) from unnest(r.exact) x) + ${NEAR} * (select sum(x) from unnest(r.near) x) desc, r.updated_at_ms desc

@@ -105,16 +105,18 @@ export async function writeDocument(sql: Queries, { turn, versionId, words, piec
   const { language } = words;
   await sql`
     with given as materialized (
-      select word, weight, ts_lexize('english_stem', word) as english, ts_lexize('spanish_stem', word) as spanish
+      select word, weight,
+        case when weight in ('A', 'B') or ${language} = 'english' then ts_lexize('english_stem', word) end as english,
+        case when weight in ('A', 'B') or ${language} = 'spanish' then ts_lexize('spanish_stem', word) end as spanish
       from unnest(${words.words as string[]}::text[], ${words.weights as string[]}::text[]) as t (word, weight)
     ), lexeme as (
       select word, weight from given
       where weight in ('A', 'B') or case ${language} when 'english' then english else spanish end <> '{}'
-      union select s, weight from given cross join unnest(english) s where weight in ('A', 'B') or ${language} = 'english'
-      union select s, weight from given cross join unnest(spanish) s where weight in ('A', 'B') or ${language} = 'spanish'
+      union select s, weight from given cross join unnest(english) s
+      union select s, weight from given cross join unnest(spanish) s
     )
-    insert into search_document (artifact_id, version_id, names, words, passages, indexed_at_ms)
-    select a.id, ${versionId},
+    insert into search_document (artifact_id, reach, version_id, names, words, passages, indexed_at_ms)
+    select a.id, search_reach(a.visibility, a.workspace_id, a.owner_id), ${versionId},
       coalesce((select string_agg(quote_literal(word) || ':1A', ' ') from lexeme where weight = 'A'), '')::tsvector,
       coalesce((select string_agg(quote_literal(word) || case weight when 'A' then ':1A' when 'B' then ':2B' when 'C' then ':3C' else '' end, ' ')
         from lexeme), '')::tsvector,
@@ -123,6 +125,7 @@ export async function writeDocument(sql: Queries, { turn, versionId, words, piec
     where a.id = ${turn.artifactId} and t.number = ${turn.number} and t.attempts = ${turn.attempts}
     -- In the order in which a deletion of the artifact locks them.
     for key share of a for update of t
+    -- Its reach is written with the change of the artifact itself, later than what was read here.
     on conflict (artifact_id) do update set
       version_id = excluded.version_id, names = excluded.names, words = excluded.words, passages = excluded.passages,
       indexed_at_ms = excluded.indexed_at_ms`;

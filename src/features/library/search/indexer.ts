@@ -22,6 +22,8 @@ const LEASE_S = 120;
 const LOOK_EVERY_MS = 60_000;
 const GATHER_MS = 20;
 const AT_ONCE = 16;
+/** Most of the time of each is waiting for the database, whose other connections are for callers. */
+const WRITERS = 3;
 const TOLD_MAX = 10_000;
 const RETRY_MS = 2000;
 const RETRY_MAX_MS = 3600_000;
@@ -127,7 +129,13 @@ export class Indexer {
     this.#stopping.signal.throwIfAborted();
     const { sql, clock } = this.#deps;
     const turns = await claimTurns(sql, of, clock.nowMs(), LEASE_S, AT_ONCE);
-    for (const turn of turns) await this.#index(turn);
+    const waiting = [...turns];
+    const work = async () => {
+      for (let turn = waiting.shift(); turn !== undefined; turn = waiting.shift()) await this.#index(turn);
+    };
+    // A rejection ends the pass when those that have begun are over, so that no turn is written after the end.
+    const ended = await Promise.allSettled(Array.from({ length: WRITERS }, work));
+    for (const each of ended) if (each.status === 'rejected') throw each.reason;
     return turns.length;
   }
 

@@ -3,6 +3,7 @@ import type { ArtifactId } from '../../../../protocol/core/ids.ts';
 import { type Config, pageUrl } from '../../../platform/config.ts';
 import { isAround } from '../../artifacts/artifacts/lists.ts';
 import type { Queries, ServiceDeps } from '../../deps.ts';
+import { candidates, hasSome } from './candidates.ts';
 import { ranked } from './matching.ts';
 import type { Piece } from './passages-of.ts';
 import { patternOf } from './pattern.ts';
@@ -30,7 +31,7 @@ export interface Question extends Within {
 }
 
 /** Documents that match beyond these are not ranked: the reader's own come before those of strangers, then the newest. */
-const RANKED_MAX = 2000;
+const RANKED_MAX = 300;
 const DOCUMENTS_MAX = 16;
 /** Of one document, and of the one that alone is asked. */
 const PIECES_MAX = 40;
@@ -69,13 +70,14 @@ async function find(sql: Queries, reader: Reader, within: Within, terms: readonl
       select q::tsquery as query from unnest(${queries}::text[]) q
     ), matching as materialized (
       select a.id, a.name, a.slug, d.version_id, d.words, d.passages
-      from search_document d join artifact a on a.id = d.artifact_id
-      where d.words @@ ${whole}::tsquery and d.version_id = a.live_version_id and ${mayOpen(sql, reader, within)}
+      from (${candidates(sql, reader, within, hasSome(terms))}) c (id) join artifact a on a.id = c.id join search_document d on d.artifact_id = a.id
+      where d.version_id = a.live_version_id and ${mayOpen(sql, reader, within)}
       order by ${isAround(sql, reader.viewer)} desc, a.updated_at_ms desc, a.id limit ${RANKED_MAX}
     ), best as materialized (
       select m.id, m.name, m.slug, m.version_id, m.passages
-      from matching m
-      order by (select count(*) from query q where m.words @@ q.query) desc, ts_rank(m.words, ${whole}::tsquery) desc, m.id
+      -- Joined to nothing, so that it is read from its place of long values once and not for each term.
+      from matching m cross join lateral (select m.words || ''::tsvector as words offset 0) w
+      order by (select count(*) from query q where w.words @@ q.query) desc, ts_rank(w.words, ${whole}::tsquery) desc, m.id
       limit ${DOCUMENTS_MAX}
     )
     select b.id as "artifactId", b.name as title, b.slug, v.entrypoint, p.path, p.heading, p.text

@@ -33,13 +33,17 @@ export interface Within {
 /** Whether the reader may open the live artifact `a`, without a password that they have not given. */
 export function mayOpen(sql: Queries, reader: Reader, within: Within = {}): Statement {
   const { viewer, letInto } = reader;
-  const workspaces = bounds(reader.pinnedTo, within.workspaceId);
-  const artifacts = bounds(reader.only, within.artifactId);
+  const { workspaces, artifacts } = boundsOf(reader, within);
   return sql`(
     a.deleted_at_ms is null
     and (${workspaces}::text[] is null or a.workspace_id = any(${workspaces}))
     and (${artifacts}::text[] is null or a.id = any(${artifacts}))
     and (a.id = ${letInto} or ${isSeen(sql, viewer)}))`;
+}
+
+/** The workspaces and the artifacts that are looked at alone; null where there is no bound. */
+export function boundsOf(reader: Reader, within: Within) {
+  return { workspaces: bounds(reader.pinnedTo, within.workspaceId), artifacts: bounds(reader.only, within.artifactId) };
 }
 
 /** Null where there is no bound; nothing at all where two do not meet. */
