@@ -111,6 +111,30 @@ describe.each(databaseKinds())('over %s', (database) => {
     expect(await easel.sql`select 1 from search_document where artifact_id = ${id}`).toHaveLength(0);
   });
 
+  test('whom it is open to is followed at once, by whatever way it becomes so', async () => {
+    const stranger = await easel.newUser('team');
+    const member = await easel.newUser('team');
+    const workspaceId = await newWorkspace(easel, { [owner.userId]: 'owner', [member.userId]: 'member' }, { tier: 'team' });
+    const { id } = await page(easel, owner, 'Guarded', 'pangolins', { visibility: 'private' });
+    await indexed(easel);
+    const finders = async () => Promise.all([owner, member, stranger].map(async (who) => (await titles(easel, who, 'pangolins')).length));
+    expect(await finders()).toEqual([1, 0, 0]);
+    const change = (body: object) => easel.fetch(`/v1/artifacts/${id}`, { token: owner.token, ...patch(body) });
+    expect((await change({ visibility: 'public' })).status).toBe(200);
+    expect(await finders()).toEqual([1, 1, 1]);
+    expect((await change({ visibility: 'private' })).status).toBe(200);
+    expect(await finders()).toEqual([1, 0, 0]);
+    // As moves and transfers do it.
+    await easel.sql`update artifact set workspace_id = ${workspaceId}, visibility = 'workspace' where id = ${id}`;
+    expect(await finders()).toEqual([1, 1, 0]);
+    await easel.sql`update artifact set workspace_id = null, visibility = 'private', owner_id = ${stranger.userId} where id = ${id}`;
+    expect(await finders()).toEqual([0, 0, 1]);
+    await indexed(easel);
+    expect(await finders()).toEqual([0, 0, 1]);
+    await easel.sql`insert into collaborator (artifact_id, user_id, role, added_at_ms) values (${id}, ${member.userId}, 'viewer', 0)`;
+    expect(await finders()).toEqual([0, 1, 1]);
+  });
+
   test('a change that its process did not index is found later, also where another process died while it had it', async () => {
     const { id } = await page(easel, owner, 'Left behind', 'ocelots');
     await indexed(easel);
