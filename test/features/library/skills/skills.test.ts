@@ -189,6 +189,58 @@ describe('a proposed change', () => {
   });
 });
 
+describe('the bell', () => {
+  const noticesOf = async (by: By, skill: string) =>
+    (await json(await read('/v1/notifications?limit=100', by))).notifications.filter(({ url }: { url: string }) =>
+      url?.endsWith(skill),
+    ) as {
+      kind: string;
+      title: string;
+      body: string;
+      url: string;
+    }[];
+  const kindsOf = async (by: By, skill: string) => (await noticesOf(by, skill)).map(({ kind }) => kind);
+
+  it('tells approvers of a change, and its author what became of it', async () => {
+    const { id } = await make();
+    const [first, second, third] = [
+      await propose(id, colleague, source('One.\n\nTwo.\n\nThird.\n'), { title: 'Third' }),
+      await propose(id, colleague, source('B.\n')),
+      await propose(id, colleague, source('C.\n')),
+    ];
+    for (const approver of [acme.owner, acme.admin, acme.member]) {
+      expect(await kindsOf(approver, id)).toEqual(['skill.proposed', 'skill.proposed', 'skill.proposed']);
+    }
+    expect(await kindsOf(colleague, id)).toEqual([]);
+    expect((await noticesOf(acme.admin, id)).find(({ body }) => body.includes('Third'))).toMatchObject({
+      title: 'A change of the skill "Notes" is proposed',
+      url: `/w/${acme.id}/skills/${id}`,
+    });
+    await decide(id, first, acme.admin, 'merge');
+    await decide(id, second, acme.owner, 'reject');
+    await decide(id, third, colleague, 'withdraw');
+    expect((await kindsOf(colleague, id)).sort()).toEqual(['skill.merged', 'skill.rejected']);
+    expect(await kindsOf(acme.admin, id)).toHaveLength(3);
+  });
+
+  it('does not tell people of what they do themselves, nor the owner of a skill who may not approve', async () => {
+    const { id } = await make();
+    const own = await propose(id, acme.admin, source('Own.\n'));
+    expect([await kindsOf(acme.admin, id), await kindsOf(acme.member, id)]).toEqual([[], ['skill.proposed']]);
+    await decide(id, own, acme.admin, 'merge');
+    expect(await kindsOf(acme.admin, id)).toEqual([]);
+    await easel.sql`
+      insert into publish_policy (workspace_id, policy, approvals_required) values (${acme.id}, 'prohibit', 1)
+      on conflict (workspace_id) do update set policy = excluded.policy`;
+    try {
+      await propose(id, colleague, source('Other.\n'));
+    } finally {
+      await easel.sql`delete from publish_policy where workspace_id = ${acme.id}`;
+    }
+    expect([await kindsOf(acme.admin, id), await kindsOf(acme.member, id)]).toEqual([['skill.proposed'], ['skill.proposed']]);
+  });
+});
+
 describe('an attached skill', () => {
   it('is of an artifact of the same workspace, attached by its editors', async () => {
     const { id } = await make();
