@@ -124,7 +124,7 @@ describeWith('chromiumPath')('questions in the web app, with a model', () => {
 
   it('an answer is shown while it is written, can be stopped, and cites passages in its text', async () => {
     const { page, client, troubles } = await stage.person('streams@example.com');
-    await publishFound(client, 'Handbook', HANDBOOK, 'vacation');
+    const id = await publishFound(client, 'Handbook', HANDBOOK, 'vacation');
     model.behaviour = { pieces: ['As much vacation ', 'as they '], hangs: true };
     await openPalette(page, stage.origin, 'How much vacation?');
     await page.getByRole('option', { name: /^Ask:/ }).click();
@@ -147,6 +147,13 @@ describeWith('chromiumPath')('questions in the web app, with a model', () => {
     await page.keyboard.press('Control+Enter');
     await answer.getByText('The model did not answer. These passages fit best:', { exact: true }).waitFor();
     expect(unexpected(troubles)).toEqual([]);
+    model.behaviour = { pieces: ['As much '], hangs: true };
+    await page.getByRole('button', { name: 'Back to the search' }).click();
+    await page.keyboard.press('Control+Enter');
+    await answer.getByText('As much').waitFor();
+    // What the answer is made from may not be opened any more.
+    await client.artifacts.delete({ params: { id } });
+    await answer.getByRole('alert').filter({ hasText: 'The answer ended early. Ask again.' }).waitFor();
   });
 
   it('a page is asked alone, knowing what was said before', async () => {
