@@ -1,5 +1,7 @@
 /** Skills over HTTP: who makes, changes, approves and attaches them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../../../../protocol/core/ids.ts';
+import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../../support/easel.ts';
 import { json, patch, post, publish, published, refusal } from '../../../support/requests.ts';
 import { seededWorkspace, type TestWorkspace } from '../../../support/seeded-workspace.ts';
@@ -238,6 +240,28 @@ describe('the bell', () => {
       await easel.sql`delete from publish_policy where workspace_id = ${acme.id}`;
     }
     expect([await kindsOf(acme.admin, id), await kindsOf(acme.member, id)]).toEqual([['skill.proposed'], ['skill.proposed']]);
+  });
+
+  it('tells each person once, in their language, and of many approvers the owner of the skill and the oldest members', async () => {
+    const { id } = await make();
+    const linked = await easel.newUser();
+    await easel.sql`
+      update account set metadata = metadata || '{"locale": "es"}', person_id = (select person_id from account where id = ${acme.admin.userId})
+      where id in (${acme.admin.userId}, ${linked.userId})`;
+    const crowd = Array.from({ length: LIMITS.skillApproversToldMax }, () => newId('user'));
+    const members = [linked.userId, ...crowd].map((user_id) => ({ workspace_id: acme.id, user_id, role: 'admin', joined_at_ms: 9e15 }));
+    await easel.sql`insert into account ${easel.sql(crowd.map((one) => ({ id: one, person_id: newId('person'), created_at_ms: 0 })))}`;
+    await easel.sql`insert into workspace_member ${easel.sql(members)}`;
+    try {
+      await propose(id, colleague, source('Crowded.\n'));
+    } finally {
+      await easel.sql`delete from workspace_member where user_id in ${easel.sql(members.map(({ user_id }) => user_id))}`;
+    }
+    const told = await easel.sql<{ user_id: string; title: string }[]>`select user_id, title from notice where url like ${`%${id}`}`;
+    expect(told).toHaveLength(LIMITS.skillApproversToldMax);
+    const first = [acme.owner, acme.admin, acme.member].map(({ userId }) => told.filter(({ user_id }) => user_id === userId).length);
+    expect([first, told.filter(({ user_id }) => user_id === linked.userId)]).toEqual([[1, 1, 1], []]);
+    expect(told.find(({ user_id }) => user_id === acme.admin.userId)?.title).toBe('Hay un cambio propuesto para la habilidad «Notes»');
   });
 });
 
