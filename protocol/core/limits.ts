@@ -728,6 +728,8 @@ export const LIMITS = {
   skillsAttachedMax: 50,
   // Changes of one skill that are decided: beyond these the oldest are forgotten
   skillChangesKeptMax: 300,
+  // Approvers who are told of a proposed change: others see it in the skill
+  skillApproversToldMax: 50,
   // Proposals that one person makes in an hour: RATE_LIMITED
   skillChangesPerHour: 60,
   // What is indexed of an artifact: characters, files, and bytes of each file; the rest is not found. What is looked for, hits of a group, and

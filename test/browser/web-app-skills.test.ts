@@ -1,7 +1,8 @@
 /** Skills in the web app, in Chromium: one is made, a change is proposed, reviewed and merged. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../support/services.ts';
-import { AppStage, unexpected } from './app-stage.ts';
+import { AppStage, publishPage, unexpected } from './app-stage.ts';
+import { axeSource, findingsOf } from './axe.ts';
 import { keepScreenshot } from './screenshot.ts';
 
 const SKILL = '---\nname: Release notes\ndescription: How we write them.\n---\n# Steps\n\nSay what changed.\n';
@@ -28,7 +29,7 @@ describeWith('chromiumPath')('skills in the web app', () => {
     await page.getByRole('button', { name: 'Make skill' }).click();
     await page.getByText('Release notes is made.').waitFor();
     await keepScreenshot(page, 'skills');
-    await page.getByRole('button', { name: 'Read Release notes' }).click();
+    await page.getByRole('link', { name: 'Read Release notes' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('heading', { name: 'Steps' }).waitFor();
     await keepScreenshot(page, 'skill');
@@ -44,6 +45,70 @@ describeWith('chromiumPath')('skills in the web app', () => {
     await dialog.getByRole('paragraph').filter({ hasText: 'Name the issue.' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByText('Version 2').waitFor();
+    expect(unexpected(troubles)).toEqual([]);
+  });
+
+  it('an approver hears of a change at once, by a notice that leads to it', async () => {
+    const owner = await stage.person('approver@example.com');
+    const member = await stage.person('proposer@example.com');
+    const { id: workspaceId } = (await owner.client.workspaces.create({ body: { name: 'Bells', slug: 'bells' } })).body;
+    await stage.easel.sql`
+      insert into workspace_member (workspace_id, user_id, role, joined_at_ms) values (${workspaceId}, ${member.userId}, 'admin', 0)`;
+    // This change is told to what knows the roles of the session, which the line above has not.
+    await owner.client.members.update({ params: { workspaceId, userId: member.userId }, body: { role: 'member' } });
+    const { id: skillId } = (await owner.client.skills.create({ params: { workspaceId }, body: { markdown: SKILL } })).body;
+    const { page } = owner;
+    await page.goto(`${stage.origin}/my/notifications`);
+    await page.getByRole('heading', { name: 'Nothing yet' }).waitFor();
+    await member.client.skillChanges.propose({ params: { skillId }, body: { markdown: `${SKILL}More.\n`, title: 'More' } });
+    await page.getByRole('link', { name: 'A change of the skill "Release notes" is proposed' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Release notes' });
+    await dialog.getByRole('button', { name: 'Review More' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click();
+    await page.getByText('The change is rejected.').waitFor();
+    await member.page.goto(`${stage.origin}/my/notifications`);
+    await member.page.getByText('Your change of the skill "Release notes" was rejected').waitFor();
+    expect([...unexpected(owner.troubles), ...unexpected(member.troubles)]).toEqual([]);
+  });
+
+  it.each([
+    ['light', 1280],
+    ['dark', 360],
+  ] as const)('are attached to a page and to the workspace, and detached: %s, %i px', async (colorScheme, width) => {
+    const { page, client, troubles } = await stage.person(`attacher-${width}@example.com`, {
+      colorScheme,
+      reducedMotion: 'reduce',
+      viewport: { width, height: 760 },
+    });
+    const slug = `attach-${width}`;
+    const { id: workspace_id } = (await client.workspaces.create({ body: { name: 'Attached', slug } })).body;
+    for (const name of ['Release notes', 'Colours']) {
+      await client.skills.create({ params: { workspaceId: slug }, body: { markdown: SKILL.replace('Release notes', name) } });
+    }
+    const artifactId = await publishPage(client, 'Landing page', { workspace_id });
+    const attached = async () => (await client.skills.listOfArtifact({ params: { id: artifactId } })).body.skills.map(({ name }) => name);
+    await page.goto(`${stage.origin}/p/${artifactId}`);
+    await page.getByRole('button', { name: 'Attach skills' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Attach skills' });
+    await dialog.getByRole('button', { name: 'Attach Colours' }).click();
+    await dialog.getByText('Attached', { exact: true }).waitFor();
+    expect(await findingsOf(page, await axeSource())).toEqual([]);
+    await keepScreenshot(page, `attach skills ${colorScheme} ${width}`);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    const panel = page.getByRole('region', { name: 'Skills' });
+    await panel.getByRole('link', { name: 'Colours' }).waitFor();
+    expect(await attached()).toEqual(['Colours']);
+    expect(await findingsOf(page, await axeSource())).toEqual([]);
+    await keepScreenshot(page, `attached skills ${colorScheme} ${width}`);
+    await panel.getByRole('button', { name: 'Detach Colours' }).click();
+    await panel.getByRole('link', { name: 'Colours' }).waitFor({ state: 'detached' });
+    expect(await attached()).toEqual([]);
+    await page.goto(`${stage.origin}/w/${slug}/skills`);
+    await page.getByRole('button', { name: 'Attach Colours to the whole workspace' }).click();
+    await page.getByText('Whole workspace', { exact: true }).waitFor();
+    await keepScreenshot(page, `skills of a workspace ${colorScheme} ${width}`);
+    await page.getByRole('button', { name: 'Detach Colours from the whole workspace' }).click();
+    await page.getByText('Whole workspace', { exact: true }).waitFor({ state: 'detached' });
     expect(unexpected(troubles)).toEqual([]);
   });
 });

@@ -80,6 +80,14 @@ async function call(id: UsedId, input: Input = {}): Promise<unknown> {
   return { status: reply.status, headers: reply.headers, body: await reply.json() };
 }
 
+/** The reply of a call that answers with server-sent events, in the language of the app. Throws a `Problem` where it is refused. */
+export function streamed(id: UsedId, { params, body, signal }: Input): Promise<Response> {
+  const [method = 'POST', template = ''] = CALLS[id].split(' ');
+  const headers = { accept: 'text/event-stream', 'content-type': 'application/json', 'accept-language': document.documentElement.lang };
+  const init: RequestInit = { method, headers, body: JSON.stringify(body), ...(signal && { signal }) };
+  return answered(() => fetch(pathOf(template, params), init));
+}
+
 function freshKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
@@ -141,6 +149,9 @@ export type Receipt = Answer<'receipts', 'list'>['activity'][number];
 export type NoteFacts = Answer<'notes', 'list'>['notes'][number];
 export type SharedItem = Answer<'shared', 'list'>['shared'][number];
 export type Skill = Answer<'skills', 'list'>['skills'][number];
+export type Answered = Answer<'ask', 'ask'>;
+export type Citation = Answered['citations'][number];
+export type AttachedSkill = Answer<'skills', 'listOfArtifact'>['skills'][number];
 export type SkillDetail = Answer<'skills', 'get'>;
 export type SkillChange = Answer<'skillChanges', 'list'>['changes'][number];
 export type SkillChangeDetail = Answer<'skillChanges', 'get'>;

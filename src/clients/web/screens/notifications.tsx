@@ -86,5 +86,6 @@ function iconOf(kind: string): IconName {
   if (kind.startsWith('alert.')) return 'alert';
   if (kind.startsWith('watch.')) return 'eye';
   if (kind.startsWith('job.')) return 'clock';
+  if (kind.startsWith('skill.')) return 'book';
   return 'bell';
 }

@@ -1,7 +1,8 @@
-/** The palette: every place, action and page by its name, from the keyboard. */
+/** The palette: every place, action and page by its name, and what the pages say to a question, from the keyboard. */
 import { signal } from '@preact/signals';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import { LIMITS } from '../../../../protocol/core/limits.ts';
 import type { SearchHit } from '../../../../protocol/library/search.ts';
 import { openPublish } from '../publish/state.ts';
 import { useFolders } from '../state/loads.ts';
@@ -10,6 +11,7 @@ import { me } from '../state/session.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Toasts, useToastsIn } from '../ui/toasts.tsx';
 import { words } from '../words/words.ts';
+import { PaletteAnswer } from './palette-answer.tsx';
 import { GROUP_ICONS, Marked, SHOWN_GROUPS, screenOf, useFound } from './palette-hits.tsx';
 
 export const isPaletteOpen = signal(false);
@@ -29,11 +31,13 @@ function plain(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
-function useEntries(text: string, close: () => void) {
+const ASK_KEY = 'ask';
+
+function useEntries(text: string, close: () => void, onAsk: () => void) {
   const { route } = useLocation();
   const folders = useFolders('mine');
   const { found, isSearching } = useFound(text);
-  const { nav, palette, account, inbox, sharedWithMe, workspace: ofWorkspace } = words.value;
+  const { nav, palette, account, inbox, sharedWithMe, ask } = words.value;
   const entries = useMemo(() => {
     const go = (path: string) => () => {
       close();
@@ -87,39 +91,50 @@ function useEntries(text: string, close: () => void) {
     if (text === '') return [...recent, ...places, ...doing];
     const fits = ({ name }: Entry) => plain(name).includes(plain(text));
     // Folders are among what was found.
-    return [...hits, ...places.filter((place) => place.icon !== 'folder' && fits(place)), ...doing.filter(fits)];
-  }, [text, found, folders.data, words.value, ofWorkspace]);
+    const asking: Entry = { key: ASK_KEY, group: ask.group, icon: 'comment', name: ask.row(text), run: onAsk };
+    return [...hits, ...places.filter((place) => place.icon !== 'folder' && fits(place)), ...doing.filter(fits), asking];
+  }, [text, found, folders.data, words.value]);
   return { entries, isSearching };
 }
 
 export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null);
+  const input = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
+  const [question, setQuestion] = useState<string>();
   const id = useId();
   useToastsIn(id);
   const text = typed.trim();
   const close = () => {
     isPaletteOpen.value = false;
   };
-  const { entries, isSearching } = useEntries(text, close);
+  // The field keeps the focus: what is typed next is another question, or another search.
+  const show = (wanted: string | undefined) => {
+    setQuestion(wanted);
+    input.current?.focus();
+  };
+  const ask = () => {
+    if (text !== '') show(text);
+  };
+  const { entries, isSearching } = useEntries(text, close, ask);
   const chosen = Math.min(at, entries.length - 1);
   const { palette } = words.value;
   // Before the next key: what somebody types right after Ctrl+K belongs into the field.
   useLayoutEffect(() => {
     dialog.current?.showModal();
   }, []);
-  useEffect(() => {
-    document.getElementById(`${id}-${chosen}`)?.scrollIntoView({ block: 'nearest' });
-  }, [chosen, id]);
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined) {
+    if (event.key === 'Enter') {
+      event.preventDefault();
+      const entry = entries[chosen];
+      if (event.ctrlKey || event.metaKey) ask();
+      // What is found a moment later stands above the question, and is what the key is meant for.
+      else if (question === undefined && (entry?.key !== ASK_KEY || !isSearching || at > 0)) entry?.run();
+    } else if (step !== undefined && question === undefined) {
       event.preventDefault();
       setAt((chosen + step + entries.length) % Math.max(entries.length, 1));
-    } else if (event.key === 'Enter') {
-      event.preventDefault();
-      entries[chosen]?.run();
     }
   };
   return (
@@ -136,25 +151,62 @@ export function Palette() {
       <div class="palette-head">
         <Icon name="search" />
         <input
+          ref={input}
           class="palette-input"
           role="combobox"
           type="text"
           autocomplete="off"
           spellcheck={false}
+          maxLength={LIMITS.askQuestionCharsMax}
           aria-label={palette.label}
-          aria-expanded="true"
+          aria-expanded={question === undefined}
           aria-controls={id}
-          aria-activedescendant={entries.length > 0 ? `${id}-${chosen}` : undefined}
+          aria-activedescendant={question === undefined && entries.length > 0 ? `${id}-${chosen}` : undefined}
           placeholder={palette.placeholder}
           value={typed}
           onInput={(event) => {
             setTyped(event.currentTarget.value);
             setAt(0);
+            setQuestion(undefined);
           }}
           onKeyDown={onKeyDown}
         />
         {isSearching && <span class="spinner" aria-hidden="true" />}
       </div>
+      {question === undefined ? (
+        <PaletteList id={id} text={text} entries={entries} chosen={chosen} isSearching={isSearching} onPoint={setAt} />
+      ) : (
+        <PaletteAnswer id={id} text={question} onBack={() => show(undefined)} onLeave={close} />
+      )}
+      <PaletteFoot />
+      <Toasts dialogId={id} />
+    </dialog>
+  );
+}
+
+interface PaletteListProps {
+  readonly id: string;
+  readonly text: string;
+  readonly entries: readonly Entry[];
+  readonly chosen: number;
+  readonly isSearching: boolean;
+  readonly onPoint: (at: number) => void;
+}
+
+function PaletteList({ id, text, entries, chosen, isSearching, onPoint }: PaletteListProps) {
+  const { palette } = words.value;
+  useEffect(() => {
+    document.getElementById(`${id}-${chosen}`)?.scrollIntoView({ block: 'nearest' });
+  }, [chosen, id]);
+  const found = entries.filter(({ key }) => key !== ASK_KEY).length;
+  return (
+    <>
+      {found === 0 && !isSearching && (
+        <div class="palette-none">
+          <p>{palette.none(text)}</p>
+          <p class="soft small">{palette.noneHint}</p>
+        </div>
+      )}
       <div class="palette-list" role="listbox" id={id} aria-label={palette.label}>
         {entries.map((entry, index) => (
           <PaletteEntry
@@ -163,32 +215,34 @@ export function Palette() {
             id={`${id}-${index}`}
             isChosen={index === chosen}
             isFirst={entries[index - 1]?.group !== entry.group}
-            onPoint={() => setAt(index)}
+            onPoint={() => onPoint(index)}
           />
         ))}
       </div>
-      {entries.length === 0 && !isSearching && (
-        <div class="palette-none">
-          <p>{palette.none(text)}</p>
-          <p class="soft small">{palette.noneHint}</p>
-        </div>
-      )}
       <p class="unseen" role="status">
-        {isSearching ? palette.searching : palette.results(entries.length)}
+        {isSearching ? palette.searching : palette.results(found)}
       </p>
-      <div class="palette-foot" aria-hidden="true">
-        <span>
-          <kbd>↑</kbd> <kbd>↓</kbd> {palette.hint.move}
-        </span>
-        <span>
-          <kbd>↵</kbd> {palette.hint.choose}
-        </span>
-        <span>
-          <kbd>esc</kbd> {palette.hint.close}
-        </span>
-      </div>
-      <Toasts dialogId={id} />
-    </dialog>
+    </>
+  );
+}
+
+function PaletteFoot() {
+  const { palette, ask } = words.value;
+  return (
+    <div class="palette-foot" aria-hidden="true">
+      <span>
+        <kbd>↑</kbd> <kbd>↓</kbd> {palette.hint.move}
+      </span>
+      <span>
+        <kbd>↵</kbd> {palette.hint.choose}
+      </span>
+      <span>
+        <kbd>{navigator.platform.startsWith('Mac') ? '⌘' : 'Ctrl'}</kbd> <kbd>↵</kbd> {ask.hint}
+      </span>
+      <span>
+        <kbd>esc</kbd> {palette.hint.close}
+      </span>
+    </div>
   );
 }
 

@@ -1,11 +1,19 @@
 /** Skills of a workspace, and what is proposed to them. */
-import { answered, api, type Skill, type SkillChange, type SkillDetail } from '../api/client.ts';
+import { type AttachedSkill, answered, api, type Skill, type SkillChange, type SkillDetail } from '../api/client.ts';
 import { pageOf, usePages } from './pages.ts';
 import { useLoaded } from './store.ts';
 
 export function useSkills(slug: string) {
   return usePages<Skill>(`skills:${slug}`, async (cursor) => {
     const { body } = await api.skills.list({ params: { workspaceId: slug }, query: { cursor } });
+    return pageOf(body.skills, body);
+  });
+}
+
+/** Those attached to a page. */
+export function useAttached(artifactId: string) {
+  return usePages<AttachedSkill>(`attached:${artifactId}`, async (cursor) => {
+    const { body } = await api.skills.listOfArtifact({ params: { id: artifactId }, query: { cursor } });
     return pageOf(body.skills, body);
   });
 }

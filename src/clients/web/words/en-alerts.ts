@@ -14,7 +14,10 @@ export const enAlerts = {
     mark: 'Read',
     markOne: (title: string) => `Mark “${title}” as read`,
     markAll: 'Mark all as read',
-    empty: { title: 'Nothing yet', text: 'When an alert fires, a watched table changes or a job is paused, you read it here.' },
+    empty: {
+      title: 'Nothing yet',
+      text: 'When an alert fires, a watched table changes, a job is paused or a change of a skill waits for you, you read it here.',
+    },
     emptyUnread: { title: 'Nothing unread', text: 'You have read everything.' },
   },
   alerts: {

@@ -15,7 +15,10 @@ export const esAlerts: typeof enAlerts = {
     mark: 'Leída',
     markOne: (title) => `Marcar «${title}» como leída`,
     markAll: 'Marcar todas como leídas',
-    empty: { title: 'Nada todavía', text: 'Cuando salte una alerta, cambie una tabla vigilada o se pause un trabajo, lo leerá aquí.' },
+    empty: {
+      title: 'Nada todavía',
+      text: 'Cuando salte una alerta, cambie una tabla vigilada, se pause un trabajo o un cambio de una habilidad te espere, lo leerás aquí.',
+    },
     emptyUnread: { title: 'Nada sin leer', text: 'Lo ha leído todo.' },
   },
   alerts: {

@@ -3,6 +3,7 @@ import type { Principal } from '../../../../actors/access/access.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
 import type { SkillChangeId, SkillId, UserId } from '../../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
+import type { Fact } from '../../../platform/bus.ts';
 import { auditArtifact } from '../../artifacts/artifacts/audit.ts';
 import type { PublishDeps, Published } from '../../artifacts/publish/publish.ts';
 import type { Queries } from '../../deps.ts';
@@ -20,6 +21,7 @@ import {
 } from './change-rows.ts';
 import { requireApprover, requireMember, requireSkill } from './finding.ts';
 import { mergeSources } from './merge.ts';
+import { tellApprovers, tellAuthor } from './notices.ts';
 import { type PublishingCall, readMarkdown, renewSkill } from './publishing.ts';
 import type { SkillRow } from './rows.ts';
 import { readSource } from './source.ts';
@@ -32,7 +34,7 @@ export interface Proposal {
 
 /** Throws INVALID_REQUEST, FORBIDDEN, SKILL_LIMIT_EXCEEDED. */
 export async function propose(
-  deps: Pick<PublishDeps, 'sql' | 'objects'>,
+  deps: Pick<PublishDeps, 'sql' | 'objects' | 'bus'>,
   call: AuditedCall & { readonly user: UserId },
   skillId: SkillId,
   proposal: Proposal,
@@ -48,7 +50,7 @@ export async function propose(
       message: 'markdown: is what the live version has; there is nothing to change.',
     });
   }
-  return deps.sql.begin(async (tx) => {
+  const { change, told } = await deps.sql.begin(async (tx) => {
     await lockSkill(tx, skillId);
     requireRoom(await countOpen(tx, skillId, accountsOf(principal)));
     const id = await insertChange(tx, {
@@ -62,8 +64,11 @@ export async function propose(
       nowMs,
     });
     await auditSkill(tx, call, row, 'skill.propose', { change: id });
-    return requireChange(tx, skillId, id);
+    const change = await requireChange(tx, skillId, id);
+    return { change, told: await tellApprovers(tx, row, change, nowMs) };
   });
+  deps.bus.tell(told);
+  return change;
 }
 
 function requireRoom({ total, own }: { readonly total: number; readonly own: number }): void {
@@ -86,19 +91,34 @@ export async function mergeChange(deps: PublishDeps, call: PublishingCall, row: 
   const source = readSource(mergeSources(await readMarkdown(deps, row), change.base_markdown, change.markdown));
   const label = [...change.title].slice(0, LABEL_CHARS_MAX).join('');
   const { note } = change;
+  const accounts = accountsOf(call.principal);
+  let told: Fact | undefined;
   const beside = async (tx: Queries, { versionNo, nowMs }: { versionNo: number; nowMs: number }) => {
     await settle(tx, change, { status: 'merged', versionNo, nowMs });
     await auditSkill(tx, call, row, 'skill.merge', { change: change.id, version_no: versionNo });
+    told = await tellAuthor(tx, row, change, 'merged', { accounts, nowMs });
   };
-  return renewSkill(deps, call, { row, source, label, ...(note !== '' && { note }), beside });
+  const published = await renewSkill(deps, call, { row, source, label, ...(note !== '' && { note }), beside });
+  if (told !== undefined) deps.bus.tell(told);
+  return published;
 }
 
 const LABEL_CHARS_MAX = 100;
 
 /** By an approver. Throws SKILL_REQUIRES_APPROVAL, SKILL_CHANGE_CLOSED. */
-export async function rejectChange({ sql }: Pick<PublishDeps, 'sql'>, call: AuditedCall, row: SkillRow, change: ChangeRow): Promise<void> {
-  await requireApprover(sql, call.principal, row);
-  await close(sql, call, row, change, 'rejected');
+export async function rejectChange(
+  { sql, bus }: Pick<PublishDeps, 'sql' | 'bus'>,
+  call: AuditedCall,
+  row: SkillRow,
+  change: ChangeRow,
+): Promise<void> {
+  const { principal, nowMs } = call;
+  await requireApprover(sql, principal, row);
+  const told = await sql.begin(async (tx) => {
+    await close(tx, call, row, change, 'rejected');
+    return tellAuthor(tx, row, change, 'rejected', { accounts: accountsOf(principal), nowMs });
+  });
+  bus.tell(told);
 }
 
 /** By its author. Throws FORBIDDEN, SKILL_CHANGE_CLOSED. */
@@ -109,7 +129,7 @@ export async function withdrawChange(
   change: ChangeRow,
 ): Promise<void> {
   requireAuthor(call.principal, change);
-  await close(sql, call, row, change, 'withdrawn');
+  await sql.begin((tx) => close(tx, call, row, change, 'withdrawn'));
 }
 
 function requireAuthor(principal: Principal, { author_id }: ChangeRow): void {
@@ -117,17 +137,9 @@ function requireAuthor(principal: Principal, { author_id }: ChangeRow): void {
   throw new Failure('FORBIDDEN', { message: 'Only who has proposed a change withdraws it.', hint: 'Approvers reject it.' });
 }
 
-async function close(
-  sql: PublishDeps['sql'],
-  call: AuditedCall,
-  row: SkillRow,
-  change: ChangeRow,
-  status: 'rejected' | 'withdrawn',
-): Promise<void> {
-  await sql.begin(async (tx) => {
-    await settle(tx, change, { status, versionNo: null, nowMs: call.nowMs });
-    await auditSkill(tx, call, row, status === 'rejected' ? 'skill.reject' : 'skill.withdraw', { change: change.id });
-  });
+async function close(tx: Queries, call: AuditedCall, row: SkillRow, change: ChangeRow, status: 'rejected' | 'withdrawn'): Promise<void> {
+  await settle(tx, change, { status, versionNo: null, nowMs: call.nowMs });
+  await auditSkill(tx, call, row, status === 'rejected' ? 'skill.reject' : 'skill.withdraw', { change: change.id });
 }
 
 /** Throws SKILL_CHANGE_CLOSED where somebody was quicker. */

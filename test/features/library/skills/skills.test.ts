@@ -1,5 +1,7 @@
 /** Skills over HTTP: who makes, changes, approves and attaches them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../../../../protocol/core/ids.ts';
+import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../../support/easel.ts';
 import { json, patch, post, publish, published, refusal } from '../../../support/requests.ts';
 import { seededWorkspace, type TestWorkspace } from '../../../support/seeded-workspace.ts';
@@ -186,6 +188,80 @@ describe('a proposed change', () => {
       select 'skc_' || lpad(n::text, 24, 'x'), ${id}, '', '', '', 1, '', 'open', ${colleague.userId}, n from generate_series(1, 20) n`;
     expect(await refusal(proposing(id, colleague, source('A.\n')))).toEqual([409, 'SKILL_LIMIT_EXCEEDED', undefined]);
     expect((await proposing(id, acme.admin, source('A.\n'))).status).toBe(201);
+  });
+});
+
+describe('the bell', () => {
+  const noticesOf = async (by: By, skill: string) =>
+    (await json(await read('/v1/notifications?limit=100', by))).notifications.filter(({ url }: { url: string }) =>
+      url?.endsWith(skill),
+    ) as {
+      kind: string;
+      title: string;
+      body: string;
+      url: string;
+    }[];
+  const kindsOf = async (by: By, skill: string) => (await noticesOf(by, skill)).map(({ kind }) => kind);
+
+  it('tells approvers of a change, and its author what became of it', async () => {
+    const { id } = await make();
+    const [first, second, third] = [
+      await propose(id, colleague, source('One.\n\nTwo.\n\nThird.\n'), { title: 'Third' }),
+      await propose(id, colleague, source('B.\n')),
+      await propose(id, colleague, source('C.\n')),
+    ];
+    for (const approver of [acme.owner, acme.admin, acme.member]) {
+      expect(await kindsOf(approver, id)).toEqual(['skill.proposed', 'skill.proposed', 'skill.proposed']);
+    }
+    expect(await kindsOf(colleague, id)).toEqual([]);
+    expect((await noticesOf(acme.admin, id)).find(({ body }) => body.includes('Third'))).toMatchObject({
+      title: 'A change of the skill "Notes" is proposed',
+      url: `/w/${acme.id}/skills/${id}`,
+    });
+    await decide(id, first, acme.admin, 'merge');
+    await decide(id, second, acme.owner, 'reject');
+    await decide(id, third, colleague, 'withdraw');
+    expect((await kindsOf(colleague, id)).sort()).toEqual(['skill.merged', 'skill.rejected']);
+    expect(await kindsOf(acme.admin, id)).toHaveLength(3);
+  });
+
+  it('does not tell people of what they do themselves, nor the owner of a skill who may not approve', async () => {
+    const { id } = await make();
+    const own = await propose(id, acme.admin, source('Own.\n'));
+    expect([await kindsOf(acme.admin, id), await kindsOf(acme.member, id)]).toEqual([[], ['skill.proposed']]);
+    await decide(id, own, acme.admin, 'merge');
+    expect(await kindsOf(acme.admin, id)).toEqual([]);
+    await easel.sql`
+      insert into publish_policy (workspace_id, policy, approvals_required) values (${acme.id}, 'prohibit', 1)
+      on conflict (workspace_id) do update set policy = excluded.policy`;
+    try {
+      await propose(id, colleague, source('Other.\n'));
+    } finally {
+      await easel.sql`delete from publish_policy where workspace_id = ${acme.id}`;
+    }
+    expect([await kindsOf(acme.admin, id), await kindsOf(acme.member, id)]).toEqual([['skill.proposed'], ['skill.proposed']]);
+  });
+
+  it('tells each person once, in their language, and of many approvers the owner of the skill and the oldest members', async () => {
+    const { id } = await make();
+    const linked = await easel.newUser();
+    await easel.sql`
+      update account set metadata = metadata || '{"locale": "es"}', person_id = (select person_id from account where id = ${acme.admin.userId})
+      where id in (${acme.admin.userId}, ${linked.userId})`;
+    const crowd = Array.from({ length: LIMITS.skillApproversToldMax }, () => newId('user'));
+    const members = [linked.userId, ...crowd].map((user_id) => ({ workspace_id: acme.id, user_id, role: 'admin', joined_at_ms: 9e15 }));
+    await easel.sql`insert into account ${easel.sql(crowd.map((one) => ({ id: one, person_id: newId('person'), created_at_ms: 0 })))}`;
+    await easel.sql`insert into workspace_member ${easel.sql(members)}`;
+    try {
+      await propose(id, colleague, source('Crowded.\n'));
+    } finally {
+      await easel.sql`delete from workspace_member where user_id in ${easel.sql(members.map(({ user_id }) => user_id))}`;
+    }
+    const told = await easel.sql<{ user_id: string; title: string }[]>`select user_id, title from notice where url like ${`%${id}`}`;
+    expect(told).toHaveLength(LIMITS.skillApproversToldMax);
+    const first = [acme.owner, acme.admin, acme.member].map(({ userId }) => told.filter(({ user_id }) => user_id === userId).length);
+    expect([first, told.filter(({ user_id }) => user_id === linked.userId)]).toEqual([[1, 1, 1], []]);
+    expect(told.find(({ user_id }) => user_id === acme.admin.userId)?.title).toBe('Hay un cambio propuesto para la habilidad «Notes»');
   });
 });
 

@@ -15,6 +15,7 @@ import { PagePicture } from '../../ui/page-picture.tsx';
 import { Tag, VisibilityTag } from '../../ui/small.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { words } from '../../words/words.ts';
+import { AnswerView, type AnswerViewProps } from '../ask/answer-view.tsx';
 import { HooksPart } from '../hooks/hooks-part.tsx';
 import { JobsPart } from '../jobs/jobs-part.tsx';
 import { LeaveButton } from '../share/leave.tsx';
@@ -75,6 +76,11 @@ export function ArtifactScreen({ id = '', tab = 'overview', item }: ScreenProps)
       {(artifact) => <Screen key={id} artifact={artifact} tab={tab} item={item} />}
     </Loaded>
   );
+}
+
+/** For the palette; here, because it shares everything with the panel of a page, and what is loaded later cuts what it shares into pieces. */
+export function AnswerPart(props: AnswerViewProps) {
+  return <AnswerView {...props} />;
 }
 
 interface PartProps {

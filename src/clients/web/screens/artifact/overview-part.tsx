@@ -12,7 +12,9 @@ import { RadioCards, Switch, TextField } from '../../ui/fields.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Time, VISIBILITY_ICONS } from '../../ui/small.tsx';
 import { words } from '../../words/words.ts';
-import { mayEdit } from './rights.ts';
+import { AskPanel } from './ask-panel.tsx';
+import { mayAsk, mayEdit } from './rights.ts';
+import { SkillsPanel } from './skills-panel.tsx';
 import { ViewsPanel } from './views-panel.tsx';
 
 type Visibility = Artifact['visibility'];
@@ -27,6 +29,8 @@ export function OverviewPart({ artifact }: { readonly artifact: Artifact }) {
       <div class="column">
         <Waiting artifact={artifact} />
         <VisibilityChoice artifact={artifact} />
+        {mayAsk(artifact) && <AskPanel key={artifact.id} artifact={artifact} />}
+        <SkillsPanel artifact={artifact} />
         {mayEdit(artifact) && <ViewsPanel artifactId={artifact.id} />}
         {mayEdit(artifact) && <Rights artifact={artifact} />}
       </div>

@@ -23,6 +23,8 @@ import { type WorkspacePart, WorkspaceTabs } from './tabs.tsx';
 
 interface PartProps {
   readonly slug: string;
+  /** The skill whose dialog is open. */
+  readonly skillId?: string | undefined;
 }
 
 function WorkspaceHooks({ slug }: PartProps) {
@@ -55,6 +57,8 @@ interface WorkspaceScreenProps {
   readonly shareeId?: string;
   /** One entry of the catalog in place of a part. */
   readonly entryId?: string;
+  /** One skill above the list of them. */
+  readonly skillId?: string;
 }
 
 /** One's own files; here, because it shares everything with those of workspaces, and what is loaded later cuts what it shares into pieces. */
@@ -69,12 +73,13 @@ export function AssetsScreen() {
   );
 }
 
-export function WorkspaceScreen({ slug = '', part = '', shareeId, entryId }: WorkspaceScreenProps) {
+export function WorkspaceScreen({ slug = '', part = '', shareeId, entryId, skillId }: WorkspaceScreenProps) {
   if (entryId !== undefined) return <EntryScreen key={entryId} slug={slug} entryId={entryId} />;
-  return shareeId === undefined ? <PartScreen slug={slug} part={part} /> : <ShareeScreen slug={slug} shareeId={shareeId} />;
+  if (shareeId !== undefined) return <ShareeScreen slug={slug} shareeId={shareeId} />;
+  return <PartScreen slug={slug} part={skillId === undefined ? part : 'skills'} skillId={skillId} />;
 }
 
-function PartScreen({ slug, part }: { readonly slug: string; readonly part: string }) {
+function PartScreen({ slug, part, skillId }: PartProps & { readonly part: string }) {
   const { workspace, nav } = words.value;
   const seat = seatIn(slug);
   useTitle(seat === undefined ? workspace.missing.title : `${isPart(part) ? nav[part] : ''} · ${seat.name}`);
@@ -85,7 +90,11 @@ function PartScreen({ slug, part }: { readonly slug: string; readonly part: stri
     <>
       <Head title={seat.name} />
       <WorkspaceTabs slug={seat.slug} />
-      {isManaged && !mayManage(slug) ? <Empty icon="lock" {...workspace.forbidden} /> : <Part key={slug} slug={seat.slug} />}
+      {isManaged && !mayManage(slug) ? (
+        <Empty icon="lock" {...workspace.forbidden} />
+      ) : (
+        <Part key={slug} slug={seat.slug} skillId={skillId} />
+      )}
     </>
   );
 }

@@ -1,6 +1,6 @@
 /** One skill: what it says, and what is proposed to it. */
 import { useState } from 'preact/hooks';
-import { api, type Skill, type SkillChange } from '../../../api/client.ts';
+import { api, type SkillChange } from '../../../api/client.ts';
 import { problemOf } from '../../../api/problem.ts';
 import { bodyOf, type ReadSkill, useChanges, useSkill } from '../../../state/skills.ts';
 import { changed } from '../../../state/store.ts';
@@ -17,14 +17,15 @@ import { ChangeDialog } from './change-dialog.tsx';
 
 interface SkillDialogProps {
   readonly slug: string;
-  readonly skill: Skill;
+  readonly skillId: string;
   readonly onClose: () => void;
 }
 
-export function SkillDialog({ slug, skill, onClose }: SkillDialogProps) {
-  const loaded = useSkill(skill.id);
+export function SkillDialog({ slug, skillId, onClose }: SkillDialogProps) {
+  const loaded = useSkill(skillId);
   const [mode, setMode] = useState<'read' | 'propose'>('read');
   const [reviewed, setReviewed] = useState<SkillChange>();
+  const { skills } = words.value;
   const { data } = loaded;
   if (mode === 'propose' && data !== undefined) return <ProposeDialog read={data} onClose={() => setMode('read')} />;
   if (reviewed !== undefined && data !== undefined) {
@@ -32,8 +33,8 @@ export function SkillDialog({ slug, skill, onClose }: SkillDialogProps) {
     return <ChangeDialog slug={slug} change={reviewed} mayApprove={mayApprove} onClose={() => setReviewed(undefined)} />;
   }
   return (
-    <Dialog title={skill.name} wide onClose={onClose}>
-      <Loaded of={loaded} shape="block">
+    <Dialog title={data?.detail.name ?? skills.title} wide onClose={onClose}>
+      <Loaded of={loaded} shape="block" missing={skills.missing}>
         {(read) => <Reading read={read} onPropose={() => setMode('propose')} onReview={setReviewed} />}
       </Loaded>
     </Dialog>

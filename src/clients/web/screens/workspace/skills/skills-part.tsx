@@ -1,8 +1,12 @@
 /** The skills of a workspace. */
 import { useState } from 'preact/hooks';
-import type { Skill } from '../../../api/client.ts';
+import { useLocation } from 'preact-iso/router';
+import { api, type Skill } from '../../../api/client.ts';
+import { mayManage } from '../../../state/place.ts';
 import { useSkills } from '../../../state/skills.ts';
-import { Button } from '../../../ui/button.tsx';
+import { changed } from '../../../state/store.ts';
+import { tell, tellProblem } from '../../../state/toasts.ts';
+import { Button, LinkButton } from '../../../ui/button.tsx';
 import { Icon } from '../../../ui/icon.tsx';
 import { Tag, Time } from '../../../ui/small.tsx';
 import { Empty, ProblemState, Skeleton } from '../../../ui/states.tsx';
@@ -11,9 +15,15 @@ import { More } from '../../more.tsx';
 import { NewSkillDialog } from './new-skill-dialog.tsx';
 import { SkillDialog } from './skill-dialog.tsx';
 
-export function SkillsPart({ slug }: { readonly slug: string }) {
+interface SkillsPartProps {
+  readonly slug: string;
+  /** The one whose dialog is open. */
+  readonly skillId?: string | undefined;
+}
+
+export function SkillsPart({ slug, skillId }: SkillsPartProps) {
   const pages = useSkills(slug);
-  const [opened, setOpened] = useState<Skill>();
+  const { route } = useLocation();
   const [isMaking, setMaking] = useState(false);
   const { skills } = words.value;
   const { items, problem } = pages;
@@ -34,20 +44,33 @@ export function SkillsPart({ slug }: { readonly slug: string }) {
       {items !== undefined && items.length > 0 && (
         <ul class="rows">
           {items.map((skill) => (
-            <SkillRow key={skill.id} skill={skill} onOpen={() => setOpened(skill)} />
+            <SkillRow key={skill.id} slug={slug} skill={skill} />
           ))}
         </ul>
       )}
       <More pages={pages} />
-      {opened !== undefined && <SkillDialog slug={slug} skill={opened} onClose={() => setOpened(undefined)} />}
+      {skillId !== undefined && <SkillDialog key={skillId} slug={slug} skillId={skillId} onClose={() => route(`/w/${slug}/skills`)} />}
       {isMaking && <NewSkillDialog slug={slug} onClose={() => setMaking(false)} />}
     </div>
   );
 }
 
-function SkillRow({ skill, onOpen }: { readonly skill: Skill; readonly onOpen: () => void }) {
+function SkillRow({ slug, skill }: { readonly slug: string; readonly skill: Skill }) {
+  const [isBusy, setBusy] = useState(false);
   const { skills } = words.value;
-  const { name, description, version_no, updated_at, attached } = skill;
+  const { id, name, description, version_no, updated_at, attached } = skill;
+  const turn = async () => {
+    setBusy(true);
+    const params = { workspaceId: slug, skillId: id };
+    try {
+      await (attached ? api.skills.detachFromWorkspace({ params }) : api.skills.attachToWorkspace({ params }));
+      tell(attached ? skills.detached(name) : skills.attachedNow(name));
+    } catch (error) {
+      tellProblem(error);
+    }
+    changed(`skills:${slug}`);
+    setBusy(false);
+  };
   return (
     <li class="row-item">
       <span class="avatar is-square has-icon">
@@ -62,9 +85,20 @@ function SkillRow({ skill, onOpen }: { readonly skill: Skill; readonly onOpen: (
           {attached && <Tag>{skills.attached}</Tag>}
         </p>
       </div>
-      <Button small aria-label={skills.readSkill(name)} onClick={onOpen}>
+      {mayManage(slug) && (
+        <Button
+          small
+          look="quiet"
+          aria-label={attached ? skills.detachFromAllOf(name) : skills.attachToAllOf(name)}
+          isBusy={isBusy}
+          onClick={() => void turn()}
+        >
+          {attached ? skills.detach : skills.attachToAll}
+        </Button>
+      )}
+      <LinkButton small href={`/w/${slug}/skills/${id}`} aria-label={skills.readSkill(name)}>
         {skills.read}
-      </Button>
+      </LinkButton>
     </li>
   );
 }
