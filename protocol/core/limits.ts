@@ -740,4 +740,12 @@ export const LIMITS = {
   searchCharsMax: 200,
   searchHitsMax: 25,
   searchesPerMinute: 300,
+  // Searches at once on one node, of one network and of one caller; further ones wait
+  searchesMax: 4,
+  networkSearchesMax: 3,
+  callerSearchesMax: 2,
+  // Searches in the queue of one node, of one network and of one caller: UNAVAILABLE
+  searchesWaitingMax: 256,
+  networkSearchesWaitingMax: 128,
+  callerSearchesWaitingMax: 32,
 } as const;

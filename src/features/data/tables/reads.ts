@@ -64,11 +64,18 @@ export function rowReadsOf(sql: Sql, isEmbedded: boolean): () => RowReads {
   return () => whole;
 }
 
-export function readHolders(
-  artifact: string,
-  { principal, address }: { readonly principal: Principal; readonly address: string },
-): ReadHolders {
-  return { artifact, caller: callerOf(principal), network: networkOf(address) };
+interface Calling {
+  readonly principal: Principal;
+  readonly address: string;
+}
+
+/** Of what is in no one artifact. */
+export function callHolders({ principal, address }: Calling): Holders {
+  return { caller: callerOf(principal), network: networkOf(address) };
+}
+
+export function readHolders(artifact: string, call: Calling): ReadHolders {
+  return { artifact, ...callHolders(call) };
 }
 
 function callerOf(principal: Principal): string | undefined {

@@ -8,7 +8,8 @@ import { networkOf } from '../../../edge/address.ts';
 import type { BaseCall, Call, Handlers } from '../../../edge/call.ts';
 import { requireAccepted } from '../../../edge/limits.ts';
 import { localeOf } from '../../../mail/templates/message.ts';
-import { readHolders } from '../../data/tables/reads.ts';
+import type { Holders } from '../../../platform/shares.ts';
+import { callHolders, readHolders } from '../../data/tables/reads.ts';
 import type { ModuleDeps } from '../../module.ts';
 import { memberOf } from '../../workspaces/folders/places.ts';
 import type { WorkspaceDirectory } from '../../workspaces/workspaces/directory.ts';
@@ -22,7 +23,7 @@ import type { Source } from './sources.ts';
 
 export interface AskDeps extends Pick<ModuleDeps, 'sql' | 'limiters'> {
   readonly workspaces: WorkspaceDirectory;
-  readonly passages: (reader: Reader, question: Question) => Promise<Passage[]>;
+  readonly passages: (reader: Reader, question: Question, holders: Holders) => Promise<Passage[]>;
   readonly pages: PageSources;
   readonly answering: Answering;
   readonly open: OpenAnswers;
@@ -54,9 +55,9 @@ async function ofAll({ workspaces, passages, answering }: AskDeps, call: Call<En
   const { principal, body } = call;
   const workspaceId = body.workspace === undefined ? undefined : await memberOf(workspaces, principal, body.workspace);
   const { question } = body;
-  const found = await passages(readerOf(principal), { question, workspaceId, limit: LIMITS.askPassagesMax });
-  const { caller, network } = readHolders('', call);
-  return wantedFor(answering, call, { question, history: [], sources: found.map(sourceOf), holders: { caller, network } });
+  const holders = callHolders(call);
+  const found = await passages(readerOf(principal), { question, workspaceId, limit: LIMITS.askPassagesMax }, holders);
+  return wantedFor(answering, call, { question, history: [], sources: found.map(sourceOf), holders });
 }
 
 /** Throws FORBIDDEN, RATE_LIMITED. */
@@ -69,11 +70,12 @@ async function ofPage(deps: AskDeps, call: Call<Endpoints['ask.agent']>): Promis
   }
   await spend(deps, call, role);
   const { question } = body;
-  const found = await deps.passages(readerOf(principal), { question, artifactId: head.id, limit: LIMITS.askPassagesMax });
+  const holders = readHolders(head.id, call);
+  const found = await deps.passages(readerOf(principal), { question, artifactId: head.id, limit: LIMITS.askPassagesMax }, holders);
   const withDocuments = decide(head, principal, 'collab:read', 'data:read') === 'allowed';
   const own = await deps.pages.find({ artifactId: head.id, title: facts.name, slug: facts.slug }, question, withDocuments);
   const sources = [...found.map(sourceOf), ...own];
-  return wantedFor(deps.answering, call, { question, history: body.history ?? [], sources, holders: readHolders(head.id, call) });
+  return wantedFor(deps.answering, call, { question, history: body.history ?? [], sources, holders });
 }
 
 /** One asker may not take the questions of all others, and visitors not what the page's owner pays for. */

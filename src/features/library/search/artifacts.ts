@@ -1,6 +1,6 @@
 /** Artifacts by what they are called and what their pages say. */
 import type { ArtifactId } from '../../../../protocol/core/ids.ts';
-import { isAround } from '../../artifacts/artifacts/lists.ts';
+import { aroundIds, isAround } from '../../artifacts/artifacts/lists.ts';
 import type { Queries } from '../../deps.ts';
 import { candidates, hasAll, hasSome } from './candidates.ts';
 import { nameScore } from './names.ts';
@@ -44,7 +44,7 @@ const USUAL_RANK = 0.12;
 export function recentArtifacts(sql: Queries, reader: Reader, within: Within, rowsMax: number): Promise<ArtifactRow[]> {
   return sql<ArtifactRow[]>`
     select a.id, a.name, a.slug, a.updated_at_ms from artifact a
-    where ${mayOpen(sql, reader, within)} and ${isAround(sql, reader.viewer)} order by a.updated_at_ms desc, a.id limit ${rowsMax}`;
+    where a.id in (${aroundIds(sql, reader.viewer)}) and ${mayOpen(sql, reader, within)} order by a.updated_at_ms desc, a.id limit ${rowsMax}`;
 }
 
 /** What is decided here, such as whether a word is taken for a misspelt one, depends on what the reader may open and on nothing else. */

@@ -6,7 +6,7 @@ import type { Scope } from '../../../../protocol/core/endpoint.ts';
 import type { UserId, WorkspaceId } from '../../../../protocol/core/ids.ts';
 import type { SearchGroup, SearchHit } from '../../../../protocol/library/search.ts';
 import type { Statement } from '../../../storage/sql.ts';
-import { isAround, isEditable } from '../../artifacts/artifacts/lists.ts';
+import { aroundIds, isEditable } from '../../artifacts/artifacts/lists.ts';
 import type { Queries } from '../../deps.ts';
 import { mayOpen, type Reader } from './reader.ts';
 import type { Term } from './terms.ts';
@@ -80,7 +80,7 @@ function workspacesOf({ reader: { viewer, only }, workspaceId }: Asking): Worksp
 
 /** Artifacts `a` whose parts are found: what is public is not enough, because somebody else's is nothing that the caller works with. */
 function isMeant(sql: Queries, { reader, workspaceId }: Asking): Statement {
-  return sql`${mayOpen(sql, reader, { workspaceId })} and ${isAround(sql, reader.viewer)}`;
+  return sql`a.id in (${aroundIds(sql, reader.viewer)}) and ${mayOpen(sql, reader, { workspaceId })}`;
 }
 
 const NOTHING = (sql: Queries) => sql`

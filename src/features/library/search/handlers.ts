@@ -7,6 +7,8 @@ import { SEARCH_GROUPS, type SearchGroup, type SearchHit, type searchResult } fr
 import type { Endpoints } from '../../../../protocol/table.ts';
 import type { Call, Handlers } from '../../../edge/call.ts';
 import { dateTime } from '../../../platform/date-time.ts';
+import type { ShareQueue } from '../../../platform/share-queue.ts';
+import { callHolders } from '../../data/tables/reads.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { memberOf } from '../../workspaces/folders/places.ts';
 import type { WorkspaceDirectory } from '../../workspaces/workspaces/directory.ts';
@@ -22,26 +24,31 @@ export interface SearchDeps extends Pick<ServiceDeps, 'sql' | 'config'> {
   readonly workspaces: WorkspaceDirectory;
 }
 
-interface Rebuilding {
+interface Working {
   readonly indexer: { rebuild(): Promise<number> };
+  readonly searching: ShareQueue;
 }
 
-export function searchHandlers(deps: SearchDeps & Rebuilding): Handlers<'search.find' | 'search.rebuild'> {
+export function searchHandlers(deps: SearchDeps & Working): Handlers<'search.find' | 'search.rebuild'> {
   return {
     'search.rebuild': async () => ({ reply: 'ok', body: { queued: await deps.indexer.rebuild() } }),
     'search.find': async (call) => {
-      const { q, groups = SEARCH_GROUPS, limit } = call.query;
       const asking = await askingOf(deps, call);
-      const terms = await termsOf(deps.sql, q, true);
-      const found = new Map<SearchGroup, SearchHit[]>();
-      // Only signs: that is nobody's name and no word.
-      const isNothing = terms.length === 0 && q.trim() !== '';
-      // One after the other: one search takes one connection.
-      if (!isNothing) for (const group of groups) found.set(group, await hitsOf(deps, group, asking, terms, limit));
+      const found = await deps.searching.run(callHolders(call), () => findAll(deps, asking, call.query));
       const all = Object.fromEntries(SEARCH_GROUPS.map((group) => [group, found.get(group) ?? []]));
-      return { reply: 'ok', body: { query: q, ...all } as z.input<typeof searchResult> };
+      return { reply: 'ok', body: { query: call.query.q, ...all } as z.input<typeof searchResult> };
     },
   };
+}
+
+/** One group after the other: one search takes one connection. */
+async function findAll(deps: SearchDeps, asking: Asking, { q, groups, limit }: Call<Endpoints['search.find']>['query']) {
+  const terms = await termsOf(deps.sql, q, true);
+  const found = new Map<SearchGroup, SearchHit[]>();
+  // Only signs: that is nobody's name and no word.
+  const isNothing = terms.length === 0 && q.trim() !== '';
+  if (!isNothing) for (const group of groups ?? SEARCH_GROUPS) found.set(group, await hitsOf(deps, group, asking, terms, limit));
+  return found;
 }
 
 /** Throws FORBIDDEN where the caller may not narrow the search to the workspace. */

@@ -1,8 +1,10 @@
+import type { Holders } from '../../../platform/shares.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
 import { type SearchDeps, searchHandlers } from './handlers.ts';
 import { Indexer } from './indexer.ts';
 import { findPassages, type Passage, type Question } from './passages.ts';
 import type { Reader } from './reader.ts';
+import { searchQueue } from './searching.ts';
 
 export type { Passage, Question } from './passages.ts';
 
@@ -10,14 +12,15 @@ type Ids = keyof ReturnType<typeof searchHandlers>;
 
 interface Offered {
   /** The passages that answer a question best, best first, of what the reader may open: access is decided inside the query. */
-  passages(reader: Reader, question: Question): Promise<Passage[]>;
+  passages(reader: Reader, question: Question, holders: Holders): Promise<Passage[]>;
 }
 
 export function searchModule(deps: ModuleDeps & SearchDeps): Module<Ids> & Offered {
   const indexer = new Indexer(deps);
+  const searching = searchQueue();
   return {
-    handlers: searchHandlers({ ...deps, indexer }),
-    passages: (reader, question) => findPassages(deps, reader, question),
+    handlers: searchHandlers({ ...deps, indexer, searching }),
+    passages: (reader, question, holders) => searching.run(holders, () => findPassages(deps, reader, question)),
     start: () => indexer.start(),
     close: () => indexer.close(),
   };
