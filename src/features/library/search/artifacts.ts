@@ -15,7 +15,6 @@ export interface ArtifactRow {
 }
 
 export interface FoundArtifact extends ArtifactRow {
-  readonly isAround: boolean;
   readonly score: number;
   /** What has been looked for in the end. */
   readonly terms: readonly Term[];
@@ -51,8 +50,7 @@ export function recentArtifacts(sql: Queries, reader: Reader, within: Within, ro
 /** What is decided here, such as whether a word is taken for a misspelt one, depends on what the reader may open and on nothing else. */
 export async function findArtifacts(sql: Queries, reader: Reader, within: Within, terms: readonly Term[], rowsMax: number) {
   const found = scored(await pick(sql, reader, within, terms, 'all'), terms, 1);
-  // Enough pages of strangers do not hide that one of the caller's own was meant, misspelt.
-  if (found.length >= rowsMax && found.some(({ isAround }) => isAround)) return best(found, rowsMax);
+  if (found.length >= rowsMax) return best(found, rowsMax);
   const wider = await withNear(sql, terms);
   found.push(...scored(await pick(sql, reader, within, wider, 'all'), wider, 1));
   if (terms.length > 1 && new Set(found.map(({ id }) => id)).size < FEW)
@@ -116,7 +114,7 @@ function scored(rows: readonly RankedRow[], terms: readonly Term[], worth: numbe
     const byText = ranksOf(row).reduce((sum, rank, at) => sum + ((rarity[at] ?? 0) * rank) / (rank + USUAL_RANK), 0) / most;
     const byName = Math.max(nameScore(row.name, row.slug, terms) ?? 0, nameScore(row.slug, row.name, terms) ?? 0);
     const score = (byName + (1 - byName) * byText * 0.8) * (row.is_around ? 1 : STRANGE) * worth;
-    const { id, name, slug, updated_at_ms, is_around: isAround } = row;
-    return { id, name, slug, updated_at_ms, isAround, score: Math.min(1, score), terms };
+    const { id, name, slug, updated_at_ms } = row;
+    return { id, name, slug, updated_at_ms, score: Math.min(1, score), terms };
   });
 }
