@@ -129,6 +129,8 @@ describe.each(databaseKinds())('over %s', (database) => {
     expect(await finders()).toEqual([1, 1, 0]);
     await easel.sql`update artifact set workspace_id = null, visibility = 'private', owner_id = ${stranger.userId} where id = ${id}`;
     expect(await finders()).toEqual([0, 0, 1]);
+    // Nobody was told of what SQL has changed.
+    await easel.clock.advance(60_000);
     await indexed(easel);
     expect(await finders()).toEqual([0, 0, 1]);
     await easel.sql`insert into collaborator (artifact_id, user_id, role, added_at_ms) values (${id}, ${member.userId}, 'viewer', 0)`;
