@@ -68,6 +68,7 @@ function Screens() {
           <Route path="/w/:slug/folders/:folderId" component={WorkspaceFolder} />
           <Route path="/w/:slug/external/:shareeId" component={WorkspacePart} />
           <Route path="/w/:slug/catalog/:entryId" component={WorkspacePart} />
+          <Route path="/w/:slug/imports/:sourceId" component={WorkspacePart} />
           <Route path="/w/:slug/:part" component={WorkspacePart} />
           <Route default component={NotFound} />
         </Router>

@@ -16,6 +16,8 @@ import { EntryScreen } from './catalog/entry-screen.tsx';
 import { ConnectionsPart } from './connections-part.tsx';
 import { ExternalPart } from './external/external-part.tsx';
 import { ShareeScreen } from './external/sharee-screen.tsx';
+import { ImportsPart } from './imports/imports-part.tsx';
+import { SourceScreen } from './imports/source-screen.tsx';
 import { PeoplePart } from './people-part.tsx';
 import { WorkspaceSettingsPart } from './settings-part.tsx';
 import { SkillsPart } from './skills/skills-part.tsx';
@@ -37,6 +39,7 @@ const PARTS: Readonly<Record<WorkspacePart, { readonly Part: ComponentType<PartP
   approvals: { Part: ApprovalsPart, isManaged: false },
   catalog: { Part: CatalogPart, isManaged: false },
   connections: { Part: ConnectionsPart, isManaged: false },
+  imports: { Part: ImportsPart, isManaged: false },
   external: { Part: ExternalPart, isManaged: true },
   agents: { Part: AgentsPart, isManaged: true },
   hooks: { Part: WorkspaceHooks, isManaged: true },
@@ -55,6 +58,8 @@ interface WorkspaceScreenProps {
   readonly shareeId?: string;
   /** One entry of the catalog in place of a part. */
   readonly entryId?: string;
+  /** One source of files in place of a part. */
+  readonly sourceId?: string;
 }
 
 /** One's own files; here, because it shares everything with those of workspaces, and what is loaded later cuts what it shares into pieces. */
@@ -69,7 +74,8 @@ export function AssetsScreen() {
   );
 }
 
-export function WorkspaceScreen({ slug = '', part = '', shareeId, entryId }: WorkspaceScreenProps) {
+export function WorkspaceScreen({ slug = '', part = '', shareeId, entryId, sourceId }: WorkspaceScreenProps) {
+  if (sourceId !== undefined) return <SourceScreen key={sourceId} slug={slug} sourceId={sourceId} />;
   if (entryId !== undefined) return <EntryScreen key={entryId} slug={slug} entryId={entryId} />;
   return shareeId === undefined ? <PartScreen slug={slug} part={part} /> : <ShareeScreen slug={slug} shareeId={shareeId} />;
 }
