@@ -76,14 +76,26 @@ export const catalogUpdate = changesTo(catalogEntry, {
 export type CatalogUpdate = z.output<typeof catalogUpdate>;
 
 export const catalogLineage = z.object({
-  nodes: z.array(z.object({ id: idSchema('catalogEntry'), kind: catalogKind, name: z.string(), source_name: z.string() })),
-  edges: z.array(
+  nodes: z.array(
     z.object({
-      from: idSchema('catalogEntry'),
-      to: idSchema('catalogEntry'),
-      kind: z.enum(['materialize']).meta({ description: 'a job writes the one from the other' }),
+      id: z.string().meta({ description: 'of an entry; of an import its source, of a page its artifact' }),
+      kind: z.enum([...catalogKind.options, 'import', 'page']),
+      name: z.string(),
+      source_name: z.string().meta({ description: 'the artifact or the type of the connection; of an import its provider' }),
     }),
   ),
+  edges: z.array(
+    z.object({
+      from: z.string(),
+      to: z.string(),
+      kind: z.enum(['materialize', 'import']).meta({
+        description: 'materialize: a job writes the one from the other; import: runs of the source have made it',
+      }),
+    }),
+  ),
+  truncated: z.boolean().meta({
+    description: `whether there is more than ${LIMITS.catalogLineageNodesMax} nodes or ${LIMITS.catalogLineageStepsMax} steps away`,
+  }),
 });
 
 const group = 'catalog';
@@ -193,7 +205,7 @@ export const catalog = {
     method: 'GET',
     path: '/v1/workspaces/{workspaceId}/catalog/entries/{entryId}/lineage',
     group,
-    summary: 'What an entry is made from and what is made from it, by jobs, as far as the caller may see both ends.',
+    summary: 'What an entry is made from and what is made from it, by jobs and imports, as far as the caller may see both ends.',
     access: reads,
     limit: 'catalogReads',
     params: one,

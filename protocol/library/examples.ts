@@ -195,5 +195,5 @@ export const libraryExamples = {
   'catalog.get': oneEntry,
   'catalog.update': { ...oneEntry, body: { tags: ['monthly', 'audited'] } },
   'catalog.delete': oneEntry,
-  'catalog.lineage': { ...oneEntry, reply: { nodes: [], edges: [] } },
+  'catalog.lineage': { ...oneEntry, reply: { nodes: [], edges: [], truncated: false } },
 } as const;

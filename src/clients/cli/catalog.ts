@@ -96,10 +96,11 @@ async function lineage(session: Session, workspaceId: string, name: string): Pro
   const params = { workspaceId, entryId: await entryIdOf(session, workspaceId, name) };
   const { body } = await session.api.catalog.lineage({ params, signal: session.shell.signal });
   const names = new Map(
-    body.nodes.map((node) => [node.id, `${node.name} (${node.kind}${node.kind === 'note' ? '' : ` of ${node.source_name}`})`]),
+    body.nodes.map((node) => [node.id, `${node.name} (${node.kind}${node.source_name === '' ? '' : ` of ${node.source_name}`})`]),
   );
   const lines = body.edges.map(({ from, to }) => `${names.get(from)} → ${names.get(to)}`);
-  session.answer(body, lines.length === 0 ? 'No job writes it or reads it.' : lines.join('\n'));
+  session.answer(body, lines.length === 0 ? 'No job or import makes it, and no job makes something from it.' : lines.join('\n'));
+  if (body.truncated) session.remark('There is more; these are the nearest.');
 }
 
 async function enable(session: Session, workspaceId: string): Promise<void> {
@@ -158,7 +159,7 @@ export function addCatalogCommands(program: Command, open: OpenSession): void {
   group
     .command('lineage')
     .summary('what an entry is made from, and what from it')
-    .description('Shows what jobs make an entry from, and what they make from it.')
+    .description('Shows what jobs and imports make an entry from, and what jobs make from it.')
     .argument(...WORKSPACE)
     .argument(...ENTRY)
     .addHelpText('after', '\nExample:\n  easel catalog lineage maps totals')

@@ -13,6 +13,7 @@ import { type AuditedCall, audit } from '../../workspaces/audit/audit.ts';
 import { isEnabled } from '../../workspaces/features/rules.ts';
 import type { WorkspaceDirectory } from '../../workspaces/workspaces/directory.ts';
 import { lockWorkspace } from '../../workspaces/workspaces/rows.ts';
+import { readLineage } from './lineage.ts';
 import {
   type Catalog,
   countEntries,
@@ -22,14 +23,13 @@ import {
   type EntryRow,
   hasCatalog,
   insertCatalog,
-  listEdges,
   listEntries,
   lockCatalog,
   readEntry,
   type Wanted,
   writeEntry,
 } from './rows.ts';
-import { changedEntry, etagOf, lineageOf, presentEntry, presentFacets, presentListed, requireRoomForEntry, wordsOf } from './rules.ts';
+import { changedEntry, etagOf, presentEntry, presentFacets, presentListed, requireRoomForEntry, wordsOf } from './rules.ts';
 
 type Ids = Extract<keyof Endpoints, `catalog.${string}`>;
 
@@ -90,7 +90,7 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
     'catalog.lineage': async ({ workspace, principal, params }) => {
       const catalog = catalogOf(workspace.id, principal);
       const entry = await requireEntry(deps, sql, catalog, params.entryId);
-      return { reply: 'ok', body: lineageOf(entry, await listEdges(sql, catalog)) };
+      return { reply: 'ok', body: await readLineage(sql, catalog, entry) };
     },
   };
 }

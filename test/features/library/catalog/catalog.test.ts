@@ -1,6 +1,7 @@
 /** The catalog of a workspace: what data there is, for whom. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { WorkspaceId } from '../../../../protocol/core/ids.ts';
+import { newId, type WorkspaceId } from '../../../../protocol/core/ids.ts';
+import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../../support/easel.ts';
 import { json, patch, post, published, refusal } from '../../../support/requests.ts';
 import { seededWorkspace, type TestWorkspace } from '../../../support/seeded-workspace.ts';
@@ -242,7 +243,7 @@ describe('lineage', () => {
     ])
       expect(made.status).toBe(201);
     const [orders, totals] = [await idOf(acme.member, 'orders'), await idOf(acme.member, 'totals')];
-    const expected = { nodes: expect.any(Array), edges: [{ from: orders, to: totals, kind: 'materialize' }] };
+    const expected = { nodes: expect.any(Array), edges: [{ from: orders, to: totals, kind: 'materialize' }], truncated: false };
     expect(await call('GET', `/catalog/entries/${orders}/lineage`, acme.member)).toEqual(expected);
     expect(await call('GET', `/catalog/entries/${totals}/lineage`, acme.member)).toEqual(expected);
     const warehouse = await idOf(acme.member, 'Warehouse');
@@ -250,6 +251,72 @@ describe('lineage', () => {
     expect(seen.nodes.map(({ name }: Entry) => name).sort()).toEqual(['Warehouse', 'outside']);
     const all = await call('GET', `/catalog/entries/${warehouse}/lineage`, acme.owner);
     expect(all.nodes.map(({ name }: Entry) => name).sort()).toEqual(['Warehouse', 'bonuses', 'outside']);
+  });
+
+  it('leads from an import to the dataset and the page that its runs have made, for people who may see the source', async () => {
+    await call('PATCH', '/features', { token: easel.adminToken }, { features: { file_imports: true } });
+    await data('PUT', open, '/datasets/rows', [{ n: 1 }], acme.member);
+    const sourceId = newId('importSource');
+    const folder = await call('POST', '/folders', acme.owner, { name: 'Plans of the owner', visibility: 'private' });
+    await easel.sql`
+      insert into import_source (
+        id, workspace_id, user_id, provider, remote, remote_name, target_folder_id, convert, daily_sync, created_at_ms, updated_at_ms)
+      values (${sourceId}, ${acme.id}, ${acme.owner.userId}, 'cloud_drive', '{}', 'Plans', ${folder.id}, true, false, 0, 0)`;
+    await easel.sql`
+      insert into import_item (source_id, remote_id, path, artifact_id, stored_by, outcome, seen_by)
+      values (${sourceId}, 'f1', 'Numbers.csv', ${open}, 'imr_x', 'converted', 'imr_x')`;
+    const rows = await idOf(acme.member, 'rows');
+    const path = `/catalog/entries/${rows}/lineage`;
+    expect(await call('GET', path, acme.admin)).toEqual({
+      nodes: [
+        { id: rows, kind: 'dataset', name: 'rows', source_name: 'Shop' },
+        { id: sourceId, kind: 'import', name: 'Plans', source_name: 'cloud_drive' },
+        { id: open, kind: 'page', name: 'Shop', source_name: '' },
+      ],
+      edges: [
+        { from: sourceId, to: rows, kind: 'import' },
+        { from: sourceId, to: open, kind: 'import' },
+      ],
+      truncated: false,
+    });
+    // The files go where the member may not look; an agent sees no imports at all. A dataset of the page that no run has made is none of it.
+    const agent = { token: await agentOf(easel, acme.id as WorkspaceId, ['artifacts:read']) };
+    for (const other of [acme.member, agent]) expect((await call('GET', path, other)).edges).toEqual([]);
+    expect((await call('GET', `/catalog/entries/${await idOf(acme.admin, 'outside')}/lineage`, acme.admin)).nodes).not.toContainEqual(
+      expect.objectContaining({ kind: 'import' }),
+    );
+  });
+
+  it('is bounded, and says so', async () => {
+    const made = await json(await job(open, { connection_id: connectionId, path: 'x', dataset: 'many_0' }, acme.member));
+    await data('PUT', open, '/datasets/many_0', [{ n: 1 }], acme.member);
+    await easel.sql`
+      insert into dataset_version
+      select (jsonb_populate_record(d, jsonb_build_object('name', 'many_' || n, 'seq', d.seq + n))).*
+      from dataset_version d, generate_series(1, ${LIMITS.catalogLineageNodesMax}) n where d.artifact_id = ${open} and d.name = 'many_0'`;
+    await easel.sql`
+      insert into job
+      select (jsonb_populate_record(j, jsonb_build_object('id', 'job_' || n, 'config', j.config || jsonb_build_object('dataset', 'many_' || n)))).*
+      from job j, generate_series(1, ${LIMITS.catalogLineageNodesMax}) n where j.id = ${made.id}`;
+    const warehouse = await idOf(acme.member, 'Warehouse');
+    const { nodes, edges, truncated } = await call('GET', `/catalog/entries/${warehouse}/lineage`, acme.owner);
+    expect([nodes.length, edges.length, truncated]).toEqual([LIMITS.catalogLineageNodesMax, LIMITS.catalogLineageNodesMax - 1, true]);
+    const many = await idOf(acme.member, 'many_7');
+    const one = await call('GET', `/catalog/entries/${many}/lineage`, acme.owner);
+    expect([one.nodes.length, one.truncated]).toEqual([2, false]);
+  });
+
+  it('looks at no other pages than those of the entry: its id leads to it', async () => {
+    const orders = await idOf(acme.member, 'orders');
+    const plan = await easel.sql.begin(async (tx) => {
+      await tx`set local enable_seqscan = off`;
+      return tx`
+        explain select artifact_id from data_table where catalog_id('table', artifact_id, name) = ${orders}
+        union select artifact_id from dataset_version where catalog_id('dataset', artifact_id, name) = ${orders}`;
+    });
+    const text = plan.map((line) => Object.values(line)[0]).join('\n');
+    expect(text).toContain('data_table_catalog');
+    expect(text).toContain('dataset_version_catalog');
   });
 
   it('stays in its workspace', async () => {
