@@ -42,7 +42,7 @@ describeWith('chromiumPath')('imports in the web app', () => {
       (route) => route.continue(),
     );
     await person.client.workspaces.create({ body: { name: `Studio ${slug}`, slug } });
-    const body = JSON.stringify({ features: { file_imports: true } });
+    const body = JSON.stringify({ features: { file_imports: true, catalog: true } });
     const headers = { 'content-type': 'application/json' };
     await stage.easel.fetch(`/v1/workspaces/${slug}/features`, { method: 'PATCH', token: stage.easel.adminToken, headers, body });
     await person.client.folders.create({ params: { workspaceId: slug }, body: { name: 'Team plans' } });
@@ -124,6 +124,16 @@ describeWith('chromiumPath')('imports in the web app', () => {
 
     await page.getByRole('link', { name: 'Pages in Team plans' }).click();
     for (const name of ['Notes.txt', 'Numbers.csv', 'Letter.txt']) await page.getByRole('link', { name }).first().waitFor();
+
+    // The catalog knows where the rows of the sheet are from.
+    await client.catalog.enable({ params: { workspaceId: 'maps' } });
+    const [rows] = (await client.catalog.list({ params: { workspaceId: 'maps' }, query: { kind: 'dataset' } })).body.entries;
+    await page.goto(`${stage.origin}/w/maps/catalog/${rows?.id}`);
+    const graph = page.getByRole('navigation', { name: 'Where it comes from' });
+    await graph.getByText('Import · Google Drive').waitFor();
+    await isSound(person, 'lineage');
+    await graph.getByRole('link', { name: 'Plans' }).click();
+    await page.getByRole('heading', { name: 'Plans' }).waitFor();
     expect(unexpected(troubles).filter((trouble) => !/\b409\b/.test(trouble))).toEqual([]);
   });
 
