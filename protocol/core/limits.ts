@@ -283,6 +283,8 @@ export const LIMITS = {
   catalogFieldsMax: 500,
   // Values of one facet, the most frequent first
   catalogFacetValuesMax: 50,
+  // How long a page counts as a reader of a dataset after it has read it last
+  datasetReadersKeptMs: 90 * 24 * 3600 * 1000,
   // Nodes of one lineage, edges that one step of it reads, and steps from its entry: it says `truncated`
   catalogLineageNodesMax: 200,
   catalogLineageEdgesMax: 1000,

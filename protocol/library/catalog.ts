@@ -88,8 +88,9 @@ export const catalogLineage = z.object({
     z.object({
       from: z.string(),
       to: z.string(),
-      kind: z.enum(['materialize', 'import']).meta({
-        description: 'materialize: a job writes the one from the other; import: runs of the source have made it',
+      kind: z.enum(['materialize', 'import', 'read']).meta({
+        description:
+          'materialize: a job writes the one from the other; import: runs of the source have made it; read: scripts of the page read it',
       }),
     }),
   ),
@@ -118,7 +119,7 @@ export const catalog = {
         .string()
         .max(LIMITS.nameCharsMax)
         .default('')
-        .meta({ description: 'words of names, fields, tags and descriptions; all must be there' }),
+        .meta({ description: 'words of names, fields, tags and descriptions, whatever their case and accents; all must be there' }),
       kind: catalogKind.optional(),
       domain: z.string().max(LIMITS.catalogTagCharsMax).optional(),
       tag: z.string().max(LIMITS.catalogTagCharsMax).optional(),
@@ -205,7 +206,8 @@ export const catalog = {
     method: 'GET',
     path: '/v1/workspaces/{workspaceId}/catalog/entries/{entryId}/lineage',
     group,
-    summary: 'What an entry is made from and what is made from it, by jobs and imports, as far as the caller may see both ends.',
+    summary:
+      'What an entry is made from and what is made from it, by jobs and imports, and which pages read it, as far as the caller may see both ends.',
     access: reads,
     limit: 'catalogReads',
     params: one,

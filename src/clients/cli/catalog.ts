@@ -99,7 +99,10 @@ async function lineage(session: Session, workspaceId: string, name: string): Pro
     body.nodes.map((node) => [node.id, `${node.name} (${node.kind}${node.source_name === '' ? '' : ` of ${node.source_name}`})`]),
   );
   const lines = body.edges.map(({ from, to }) => `${names.get(from)} → ${names.get(to)}`);
-  session.answer(body, lines.length === 0 ? 'No job or import makes it, and no job makes something from it.' : lines.join('\n'));
+  session.answer(
+    body,
+    lines.length === 0 ? 'No job or import makes it, no job makes something from it, and no page has read it lately.' : lines.join('\n'),
+  );
   if (body.truncated) session.remark('There is more; these are the nearest.');
 }
 
@@ -159,7 +162,7 @@ export function addCatalogCommands(program: Command, open: OpenSession): void {
   group
     .command('lineage')
     .summary('what an entry is made from, and what from it')
-    .description('Shows what jobs and imports make an entry from, and what jobs make from it.')
+    .description('Shows what jobs and imports make an entry from, what jobs make from it, and which pages read it.')
     .argument(...WORKSPACE)
     .argument(...ENTRY)
     .addHelpText('after', '\nExample:\n  easel catalog lineage maps totals')

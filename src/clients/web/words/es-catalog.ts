@@ -47,10 +47,12 @@ export const esCatalog: typeof enCatalog = {
     type: 'Tipo',
     noFields: 'Nada dice qué campos tiene.',
     lineage: 'De dónde viene y adónde va',
-    noLineage: 'Ningún trabajo ni importación lo genera, y ningún trabajo genera algo a partir de ello.',
+    noLineage:
+      'Ningún trabajo ni importación lo genera, ningún trabajo genera algo a partir de ello y ninguna página lo ha leído hace poco.',
     moreLineage: 'Hay más. Estos son los más cercanos.',
     nodeKind: { import: 'Importación', page: 'Página' },
     lineageOf: (from, to) => `${to} se genera a partir de ${from}`,
+    readBy: (from, to) => `${to} lee ${from}`,
     missing: { title: 'No existe esa entrada', text: 'Puede que ya no exista o que no puedas verla.' },
     back: 'Todos los datos',
   },

@@ -20,7 +20,7 @@ export interface StepRow extends Place {
   readonly near_kind: Place['kind'];
   readonly near_holder: string;
   readonly near_thing: string;
-  readonly made_by: 'materialize' | 'import';
+  readonly made_by: 'materialize' | 'import' | 'read';
 }
 
 /** How conversion names datasets: src/features/library/imports/making.ts. */
@@ -73,7 +73,7 @@ export function listMakers(sql: Queries, catalog: Catalog, near: readonly Place[
     ${seenOf(sql, catalog, rowsMax)}`;
 }
 
-/** What jobs make from these. */
+/** What jobs make from these, and the pages that read them. */
 export function listMade(sql: Queries, catalog: Catalog, near: readonly Place[], rowsMax: number) {
   const { kinds, holders, things } = columnsOf(near);
   return sql<StepRow[]>`
@@ -87,6 +87,10 @@ export function listMade(sql: Queries, catalog: Catalog, near: readonly Place[],
       select 'dataset', j.artifact_id, j.config->>'dataset', n.kind, n.holder, n.thing, 'materialize'
       from near n join job j on j.config->>'connection_id' = n.holder and j.action = 'materialize'
       where n.kind = 'connection'
+      union
+      select 'page', r.artifact_id, '', n.kind, n.holder, n.thing, 'read'
+      from near n join dataset_reader r on r.artifact_id = n.holder and r.name = n.thing
+      where n.kind = 'dataset'
     )
     ${seenOf(sql, catalog, rowsMax)}`;
 }

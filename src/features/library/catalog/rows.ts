@@ -46,7 +46,7 @@ export interface Catalog {
 }
 
 export interface Wanted {
-  /** Words in lower case, each of which must be there. */
+  /** Words, each of which must be there. */
   readonly words: readonly string[];
   readonly kind: CatalogKind | null;
   readonly domain: string | null;
@@ -105,13 +105,13 @@ function columns(sql: Queries, workspaceId: WorkspaceId): Statement {
     e.artifact_id, e.connection_id, e.source_name, e.row_count, e.changed_at_ms, e.written_at_ms, e.updated_at_ms`;
 }
 
-/** Whether entry `e` has all the words. */
+/** Whether entry `e` has all the words, whatever their case and accents. */
 function hasWords(sql: Queries, words: readonly string[]): Statement {
   if (words.length === 0) return sql`true`;
   const patterns = words.map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`);
   return sql`(
-    select bool_and(t.words like p.pattern) from unnest(${patterns}::text[]) as p (pattern), (
-      select lower(concat_ws(' ', e.name, e.domain, array_to_string(e.tags, ' '), e.description, e.source_name,
+    select bool_and(t.words like p.pattern) from (select search_folded(w) as pattern from unnest(${patterns}::text[]) as w) p, (
+      select search_folded(concat_ws(' ', e.name, e.domain, array_to_string(e.tags, ' '), e.description, e.source_name,
         (select string_agg(f->>'name', ' ') from jsonb_array_elements(e.named) f))) as words
     ) as t)`;
 }

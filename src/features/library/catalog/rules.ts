@@ -13,10 +13,7 @@ const FIELDS_IN_LISTS = 50;
 const WORDS_MAX = 8;
 
 export function wordsOf(q: string): string[] {
-  const words = q
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '');
+  const words = q.split(/\s+/).filter((word) => word !== '');
   return words.slice(0, WORDS_MAX);
 }
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newId, type WorkspaceId } from '../../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../../support/easel.ts';
+import { wire } from '../../../support/page-requests.ts';
 import { json, patch, post, published, refusal } from '../../../support/requests.ts';
 import { seededWorkspace, type TestWorkspace } from '../../../support/seeded-workspace.ts';
 import { agentOf, moveInto, newWorkspace } from '../../../support/workspaces.ts';
@@ -203,16 +204,18 @@ describe('an enabled catalog', () => {
   it('is searched by all words, in names, fields, tags and descriptions, and counts what else there is to choose', async () => {
     await call('POST', '/catalog/entries', acme.member, {
       name: 'Budget',
-      domain: 'Finance',
+      domain: 'Comptabilité',
       tags: ['yearly'],
       description: 'of 100% of teams',
     });
     expect(namesOf(await call('GET', '/catalog?q=PAID+shop', acme.member))).toEqual(['table orders']);
     expect(namesOf(await call('GET', '/catalog?q=100%25', acme.member))).toEqual(['note Budget']);
+    for (const q of ['comptabilite', 'COMPTABILIT%C3%89', 'comptabilite%CC%81'])
+      expect(namesOf(await call('GET', `/catalog?q=${q}`, acme.member))).toEqual(['note Budget']);
     expect(namesOf(await call('GET', '/catalog?q=orders+nothing', acme.member))).toEqual([]);
     const { facets, entries } = await call('GET', '/catalog?kind=note', acme.member);
     expect(namesOf({ entries })).toEqual(['note Budget']);
-    expect(facets.domains).toEqual([{ value: 'Finance', count: 1 }]);
+    expect(facets.domains).toEqual([{ value: 'Comptabilité', count: 1 }]);
     expect(facets.kinds).toContainEqual({ value: 'table', count: 1 });
     const page = await call('GET', '/catalog?limit=2', acme.member);
     const rest = await call('GET', `/catalog?limit=50&cursor=${page.next_cursor}`, acme.member);
@@ -285,6 +288,28 @@ describe('lineage', () => {
     expect((await call('GET', `/catalog/entries/${await idOf(acme.admin, 'outside')}/lineage`, acme.admin)).nodes).not.toContainEqual(
       expect.objectContaining({ kind: 'import' }),
     );
+  });
+
+  it('leads to the page whose scripts read a dataset, and to no page that only has it', async () => {
+    const slug = (await json(await easel.fetch(`/v1/artifacts/${open}`, { token: acme.member.token }))).slug;
+    await data('PUT', open, '/datasets/unread', [{ n: 1 }], acme.member);
+    const read = (dataset: string, fetchSite: string, host: string) =>
+      wire(easel.port, host, `/v1/data/${open}/datasets/${dataset}/rows`, {
+        headers: { 'sec-fetch-site': fetchSite, authorization: `Bearer ${acme.member.token}` },
+      });
+    const pageHost = `${slug}.localhost:${easel.port}`;
+    // The app shows rows of it, and somebody opens their address: no script of the page does.
+    await read('unread', 'same-origin', `localhost:${easel.port}`);
+    await read('unread', 'none', pageHost);
+    expect((await read('totals', 'same-origin', pageHost)).status).toBe(200);
+    const totals = await idOf(acme.member, 'totals');
+    const edge = { from: totals, to: open, kind: 'read' };
+    const edgesOf = async (id: string) => (await call('GET', `/catalog/entries/${id}/lineage`, acme.member)).edges;
+    await expect.poll(() => edgesOf(totals)).toContainEqual(edge);
+    expect(await edgesOf(await idOf(acme.member, 'unread'))).toEqual([]);
+    await easel.sql`update dataset_reader set read_at_ms = read_at_ms - ${LIMITS.datasetReadersKeptMs + 1000}`;
+    await easel.sweep();
+    expect(await edgesOf(totals)).not.toContainEqual(edge);
   });
 
   it('is bounded, and says so', async () => {

@@ -115,8 +115,8 @@ export function LineageGraph({ slug, lineage, entryId }: GraphProps) {
         </svg>
       </nav>
       <ul class="unseen">
-        {lineage.edges.map(({ from, to }) => (
-          <li key={`${from} ${to}`}>{catalog.lineageOf(nameOf(from), nameOf(to))}</li>
+        {lineage.edges.map(({ from, to, kind }) => (
+          <li key={`${from} ${to}`}>{(kind === 'read' ? catalog.readBy : catalog.lineageOf)(nameOf(from), nameOf(to))}</li>
         ))}
       </ul>
       {lineage.truncated && <p class="soft small">{catalog.moreLineage}</p>}
