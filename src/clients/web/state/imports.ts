@@ -61,7 +61,7 @@ export function useBrowsed(slug: string, provider: Provider, ref: string, q: str
   });
 }
 
-export function importsChanged(slug: string): void {
+function importsChanged(slug: string): void {
   changed(`imports:${slug}`, `import-runs:${slug}`, `import-run:${slug}`);
 }
 

@@ -121,7 +121,7 @@ function reasonOf({ code, message }: ImportRun['errors'][number]): string {
   return Object.hasOwn(because, code) ? because[code as keyof typeof because] : message;
 }
 
-export function FileErrors({ run: { errors } }: { readonly run: ImportRun }) {
+function FileErrors({ run: { errors } }: { readonly run: ImportRun }) {
   const { imports } = words.value;
   if (errors.length === 0) return null;
   return (
