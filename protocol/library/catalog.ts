@@ -150,6 +150,17 @@ export const catalog = {
     replies: { ok: { status: 200, body: z.object({ enabled: z.literal(true), entries: z.number().int() }) } },
     errors: ['PLAN_REQUIRED'],
   }),
+  'catalog.disable': endpoint({
+    method: 'POST',
+    path: '/v1/workspaces/{workspaceId}/catalog/disable',
+    group,
+    summary: 'Hides the catalog of a workspace. What people have written in it is kept, and is there again once it is enabled.',
+    access: admin,
+    limit: 'catalogReads',
+    params,
+    replies: { ok: { status: 200, body: z.object({ enabled: z.literal(false) }) } },
+    errors: [],
+  }),
   'catalog.create': endpoint({
     method: 'POST',
     path: '/v1/workspaces/{workspaceId}/catalog/entries',

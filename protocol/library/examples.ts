@@ -178,6 +178,7 @@ export const libraryExamples = {
   },
   'catalog.list': { ...inWorkspace, query: { q: 'orders', limit: '5' } },
   'catalog.enable': { ...inWorkspace, reply: { enabled: true, entries: 12 } },
+  'catalog.disable': { ...inWorkspace, reply: { enabled: false } },
   'catalog.create': {
     ...inWorkspace,
     body: ledger,

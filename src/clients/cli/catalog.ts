@@ -1,4 +1,4 @@
-/** catalog: list, show, lineage, enable, create, update, delete. What data there is in a workspace. */
+/** catalog: list, show, lineage, enable, disable, create, update, delete. What data there is in a workspace. */
 import type { Command } from 'commander';
 import { type CatalogKind, catalogKind } from '../../../protocol/library/catalog.ts';
 import { CliFailure } from './failures.ts';
@@ -111,6 +111,11 @@ async function enable(session: Session, workspaceId: string): Promise<void> {
   session.answer(body, `The workspace has a catalog of ${body.entries} entries.`);
 }
 
+async function disable(session: Session, workspaceId: string): Promise<void> {
+  const { body } = await session.api.catalog.disable({ params: { workspaceId }, signal: session.shell.signal });
+  session.answer(body, 'The workspace has no catalog any more. What was written in it is kept.');
+}
+
 async function create(session: Session, workspaceId: string, file: string): Promise<void> {
   const body = await readGivenJson<Parameters<Catalog['create']>[0]['body']>(file, session.shell.stdin);
   const entry = (await session.api.catalog.create({ params: { workspaceId }, body, signal: session.shell.signal })).body;
@@ -174,6 +179,13 @@ export function addCatalogCommands(program: Command, open: OpenSession): void {
     .argument(...WORKSPACE)
     .addHelpText('after', '\nExample:\n  easel catalog enable maps')
     .action(async (workspace, _options, command) => enable(await open(command), workspace));
+  group
+    .command('disable')
+    .summary('hide the catalog of a workspace')
+    .description('Hides the catalog of a workspace that you run. What was written in it is there again once it is enabled.')
+    .argument(...WORKSPACE)
+    .addHelpText('after', '\nExample:\n  easel catalog disable maps')
+    .action(async (workspace, _options, command) => disable(await open(command), workspace));
   group
     .command('create')
     .summary('write an entry from a JSON file')

@@ -181,6 +181,7 @@ export const CALLS = {
   'fileImports.cancel': 'POST /v1/workspaces/{workspaceId}/file-imports/runs/{runId}/cancel',
   'catalog.list': 'GET /v1/workspaces/{workspaceId}/catalog',
   'catalog.enable': 'POST /v1/workspaces/{workspaceId}/catalog/enable',
+  'catalog.disable': 'POST /v1/workspaces/{workspaceId}/catalog/disable',
   'catalog.create': 'POST /v1/workspaces/{workspaceId}/catalog/entries',
   'catalog.get': 'GET /v1/workspaces/{workspaceId}/catalog/entries/{entryId}',
   'catalog.update': 'PATCH /v1/workspaces/{workspaceId}/catalog/entries/{entryId}',

@@ -19,6 +19,7 @@ import {
   countEntries,
   countFacets,
   countWritten,
+  deleteCatalog,
   deleteEntry,
   type EntryRow,
   hasCatalog,
@@ -70,6 +71,19 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
       });
       const found = await countEntries(sql, catalogOf(workspace.id, principal), EVERYTHING);
       return { reply: 'ok', body: { enabled: true, entries: found } };
+    },
+    'catalog.disable': async (call) => {
+      const { workspace } = call;
+      await sql.begin(async (tx) => {
+        const { name } = await lockWorkspace(tx, workspace.id);
+        if (!(await deleteCatalog(tx, workspace.id))) return;
+        await audit(tx, call, {
+          workspaceId: workspace.id,
+          action: 'catalog.disable',
+          target: { type: 'workspace', id: workspace.id, name },
+        });
+      });
+      return { reply: 'ok', body: { enabled: false } };
     },
     'catalog.create': async (call) => ({ reply: 'created', body: presentEntry(await create(deps, call)) }),
     'catalog.get': async ({ workspace, principal, params }) =>

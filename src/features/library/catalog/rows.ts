@@ -195,6 +195,12 @@ export async function insertCatalog(tx: Queries, workspaceId: WorkspaceId, by: U
   return rows.length > 0;
 }
 
+/** What people have written stays. Answers whether there was one. */
+export async function deleteCatalog(tx: Queries, workspaceId: WorkspaceId): Promise<boolean> {
+  const rows = await tx`delete from catalog where workspace_id = ${workspaceId} returning 1`;
+  return rows.length > 0;
+}
+
 /** Those who write in a catalog wait for each other until the transaction ends. */
 export async function lockCatalog(tx: Queries, workspaceId: WorkspaceId): Promise<void> {
   await tx`select 1 from catalog where workspace_id = ${workspaceId} for update`;

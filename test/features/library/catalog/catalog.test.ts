@@ -223,6 +223,17 @@ describe('an enabled catalog', () => {
   });
 });
 
+it('is hidden by those who run the workspace, with what was written kept for when it is made again', async () => {
+  const id = await idOf(acme.admin, 'orders');
+  expect((await raw('POST', '/catalog/disable', acme.member)).status).toBe(403);
+  for (let time = 0; time < 2; time += 1) expect(await call('POST', '/catalog/disable', acme.admin)).toEqual({ enabled: false });
+  expect(await call('GET', '/catalog', acme.admin)).toMatchObject({ enabled: false, available: true, entries: [] });
+  expect(await refusal(raw('GET', `/catalog/entries/${id}`, acme.admin))).toEqual([409, 'CATALOG_NOT_ENABLED', undefined]);
+  expect((await call('GET', '/audit?action=catalog.disable', acme.owner)).entries).toHaveLength(1);
+  await call('POST', '/catalog/enable', acme.admin);
+  expect(await call('GET', `/catalog/entries/${id}`, acme.admin)).toMatchObject({ domain: 'Shop', description: 'All **orders**.' });
+});
+
 describe('lineage', () => {
   let connectionId: string;
   beforeEach(async () => {
