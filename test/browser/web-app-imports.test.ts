@@ -191,6 +191,7 @@ describeWith('chromiumPath')('imports in the web app', () => {
     await page.getByRole('button', { name: 'Añadir una carpeta de Google Drive' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Abrir My Drive' }).click();
+    await dialog.getByRole('button', { name: 'Abrir Team' }).waitFor();
     await isSound(person, 'phone browse');
     await dialog.getByRole('button', { name: 'Elegir «My Drive»' }).click();
     await dialog.getByRole('button', { name: 'Nueva carpeta' }).click();
