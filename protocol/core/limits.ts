@@ -283,9 +283,12 @@ export const LIMITS = {
   catalogFieldsMax: 500,
   // Values of one facet, the most frequent first
   catalogFacetValuesMax: 50,
-  // Nodes of one lineage, and edges of a workspace that are looked at for it
+  // How long a page counts as a reader of a dataset after it has read it last
+  datasetReadersKeptMs: 90 * 24 * 3600 * 1000,
+  // Nodes of one lineage, edges that one step of it reads, and steps from its entry: it says `truncated`
   catalogLineageNodesMax: 200,
-  catalogLineageEdgesMax: 5000,
+  catalogLineageEdgesMax: 1000,
+  catalogLineageStepsMax: 20,
   // Reads of the catalog, each of which looks through the workspace: RATE_LIMITED
   catalogReadsPerMinute: 120,
   // Webhooks of one artifact and of one workspace: WEBHOOK_LIMIT_EXCEEDED. Changes, tests and redeliveries of one person: RATE_LIMITED

@@ -76,14 +76,27 @@ export const catalogUpdate = changesTo(catalogEntry, {
 export type CatalogUpdate = z.output<typeof catalogUpdate>;
 
 export const catalogLineage = z.object({
-  nodes: z.array(z.object({ id: idSchema('catalogEntry'), kind: catalogKind, name: z.string(), source_name: z.string() })),
-  edges: z.array(
+  nodes: z.array(
     z.object({
-      from: idSchema('catalogEntry'),
-      to: idSchema('catalogEntry'),
-      kind: z.enum(['materialize']).meta({ description: 'a job writes the one from the other' }),
+      id: z.string().meta({ description: 'of an entry; of an import its source, of a page its artifact' }),
+      kind: z.enum([...catalogKind.options, 'import', 'page']),
+      name: z.string(),
+      source_name: z.string().meta({ description: 'the artifact or the type of the connection; of an import its provider' }),
     }),
   ),
+  edges: z.array(
+    z.object({
+      from: z.string(),
+      to: z.string(),
+      kind: z.enum(['materialize', 'import', 'read']).meta({
+        description:
+          'materialize: a job writes the one from the other; import: runs of the source have made it; read: scripts of the page read it',
+      }),
+    }),
+  ),
+  truncated: z.boolean().meta({
+    description: `whether there is more than ${LIMITS.catalogLineageNodesMax} nodes or ${LIMITS.catalogLineageStepsMax} steps away`,
+  }),
 });
 
 const group = 'catalog';
@@ -106,7 +119,7 @@ export const catalog = {
         .string()
         .max(LIMITS.nameCharsMax)
         .default('')
-        .meta({ description: 'words of names, fields, tags and descriptions; all must be there' }),
+        .meta({ description: 'words of names, fields, tags and descriptions, whatever their case and accents; all must be there' }),
       kind: catalogKind.optional(),
       domain: z.string().max(LIMITS.catalogTagCharsMax).optional(),
       tag: z.string().max(LIMITS.catalogTagCharsMax).optional(),
@@ -136,6 +149,17 @@ export const catalog = {
     params,
     replies: { ok: { status: 200, body: z.object({ enabled: z.literal(true), entries: z.number().int() }) } },
     errors: ['PLAN_REQUIRED'],
+  }),
+  'catalog.disable': endpoint({
+    method: 'POST',
+    path: '/v1/workspaces/{workspaceId}/catalog/disable',
+    group,
+    summary: 'Hides the catalog of a workspace. What people have written in it is kept, and is there again once it is enabled.',
+    access: admin,
+    limit: 'catalogReads',
+    params,
+    replies: { ok: { status: 200, body: z.object({ enabled: z.literal(false) }) } },
+    errors: [],
   }),
   'catalog.create': endpoint({
     method: 'POST',
@@ -193,7 +217,8 @@ export const catalog = {
     method: 'GET',
     path: '/v1/workspaces/{workspaceId}/catalog/entries/{entryId}/lineage',
     group,
-    summary: 'What an entry is made from and what is made from it, by jobs, as far as the caller may see both ends.',
+    summary:
+      'What an entry is made from and what is made from it, by jobs and imports, and which pages read it, as far as the caller may see both ends.',
     access: reads,
     limit: 'catalogReads',
     params: one,

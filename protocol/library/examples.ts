@@ -178,6 +178,7 @@ export const libraryExamples = {
   },
   'catalog.list': { ...inWorkspace, query: { q: 'orders', limit: '5' } },
   'catalog.enable': { ...inWorkspace, reply: { enabled: true, entries: 12 } },
+  'catalog.disable': { ...inWorkspace, reply: { enabled: false } },
   'catalog.create': {
     ...inWorkspace,
     body: ledger,
@@ -195,5 +196,5 @@ export const libraryExamples = {
   'catalog.get': oneEntry,
   'catalog.update': { ...oneEntry, body: { tags: ['monthly', 'audited'] } },
   'catalog.delete': oneEntry,
-  'catalog.lineage': { ...oneEntry, reply: { nodes: [], edges: [] } },
+  'catalog.lineage': { ...oneEntry, reply: { nodes: [], edges: [], truncated: false } },
 } as const;

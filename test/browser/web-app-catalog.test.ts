@@ -86,6 +86,9 @@ describeWith('chromiumPath')('the data of a workspace in the web app', () => {
       )
       .toBe(1);
     await keepScreenshot(page, 'catalog');
+    await page.getByRole('button', { name: 'Hide the catalog' }).click();
+    await dialog.getByRole('button', { name: 'Hide the catalog' }).click();
+    await page.getByRole('heading', { name: 'No catalog yet' }).waitFor();
     expect(unexpected(troubles)).toEqual([]);
   });
 });

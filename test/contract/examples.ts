@@ -263,6 +263,7 @@ const libraryArrangements = {
   ...importArrangements<World>({ workspace, signedIn }),
   'catalog.list': withCatalog,
   'catalog.enable': withFeature,
+  'catalog.disable': withCatalog,
   'catalog.create': withCatalog,
   'catalog.get': catalogEntry,
   'catalog.update': catalogEntry,

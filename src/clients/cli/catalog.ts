@@ -1,4 +1,4 @@
-/** catalog: list, show, lineage, enable, create, update, delete. What data there is in a workspace. */
+/** catalog: list, show, lineage, enable, disable, create, update, delete. What data there is in a workspace. */
 import type { Command } from 'commander';
 import { type CatalogKind, catalogKind } from '../../../protocol/library/catalog.ts';
 import { CliFailure } from './failures.ts';
@@ -96,15 +96,24 @@ async function lineage(session: Session, workspaceId: string, name: string): Pro
   const params = { workspaceId, entryId: await entryIdOf(session, workspaceId, name) };
   const { body } = await session.api.catalog.lineage({ params, signal: session.shell.signal });
   const names = new Map(
-    body.nodes.map((node) => [node.id, `${node.name} (${node.kind}${node.kind === 'note' ? '' : ` of ${node.source_name}`})`]),
+    body.nodes.map((node) => [node.id, `${node.name} (${node.kind}${node.source_name === '' ? '' : ` of ${node.source_name}`})`]),
   );
   const lines = body.edges.map(({ from, to }) => `${names.get(from)} → ${names.get(to)}`);
-  session.answer(body, lines.length === 0 ? 'No job writes it or reads it.' : lines.join('\n'));
+  session.answer(
+    body,
+    lines.length === 0 ? 'No job or import makes it, no job makes something from it, and no page has read it lately.' : lines.join('\n'),
+  );
+  if (body.truncated) session.remark('There is more; these are the nearest.');
 }
 
 async function enable(session: Session, workspaceId: string): Promise<void> {
   const { body } = await session.api.catalog.enable({ params: { workspaceId }, signal: session.shell.signal });
   session.answer(body, `The workspace has a catalog of ${body.entries} entries.`);
+}
+
+async function disable(session: Session, workspaceId: string): Promise<void> {
+  const { body } = await session.api.catalog.disable({ params: { workspaceId }, signal: session.shell.signal });
+  session.answer(body, 'The workspace has no catalog any more. What was written in it is kept.');
 }
 
 async function create(session: Session, workspaceId: string, file: string): Promise<void> {
@@ -158,7 +167,7 @@ export function addCatalogCommands(program: Command, open: OpenSession): void {
   group
     .command('lineage')
     .summary('what an entry is made from, and what from it')
-    .description('Shows what jobs make an entry from, and what they make from it.')
+    .description('Shows what jobs and imports make an entry from, what jobs make from it, and which pages read it.')
     .argument(...WORKSPACE)
     .argument(...ENTRY)
     .addHelpText('after', '\nExample:\n  easel catalog lineage maps totals')
@@ -170,6 +179,13 @@ export function addCatalogCommands(program: Command, open: OpenSession): void {
     .argument(...WORKSPACE)
     .addHelpText('after', '\nExample:\n  easel catalog enable maps')
     .action(async (workspace, _options, command) => enable(await open(command), workspace));
+  group
+    .command('disable')
+    .summary('hide the catalog of a workspace')
+    .description('Hides the catalog of a workspace that you run. What was written in it is there again once it is enabled.')
+    .argument(...WORKSPACE)
+    .addHelpText('after', '\nExample:\n  easel catalog disable maps')
+    .action(async (workspace, _options, command) => disable(await open(command), workspace));
   group
     .command('create')
     .summary('write an entry from a JSON file')

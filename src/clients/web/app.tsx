@@ -69,6 +69,7 @@ function Screens() {
           <Route path="/w/:slug/external/:shareeId" component={WorkspacePart} />
           <Route path="/w/:slug/catalog/:entryId" component={WorkspacePart} />
           <Route path="/w/:slug/skills/:skillId" component={WorkspacePart} />
+          <Route path="/w/:slug/imports/:sourceId" component={WorkspacePart} />
           <Route path="/w/:slug/:part" component={WorkspacePart} />
           <Route default component={NotFound} />
         </Router>

@@ -7,6 +7,7 @@ import { enCatalog } from './en-catalog.ts';
 import { enDatasets } from './en-datasets.ts';
 import { enExternal } from './en-external.ts';
 import { enHooks } from './en-hooks.ts';
+import { enImports } from './en-imports.ts';
 import { enInsight } from './en-insight.ts';
 import { enJobs } from './en-jobs.ts';
 import { enMail } from './en-mail.ts';
@@ -60,6 +61,7 @@ export const en = {
     approvals: 'Approvals',
     catalog: 'Data',
     connections: 'Connections',
+    imports: 'Imports',
     external: 'Outside',
     agents: 'Agents',
     hooks: 'Webhooks',
@@ -361,6 +363,7 @@ export const en = {
     percent: (percent: number) => `${percent} %`,
   },
   ...enHooks,
+  ...enImports,
   ...enAssets,
   ...enCatalog,
   ...enInsight,

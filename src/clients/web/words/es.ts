@@ -7,6 +7,7 @@ import { esCatalog } from './es-catalog.ts';
 import { esDatasets } from './es-datasets.ts';
 import { esExternal } from './es-external.ts';
 import { esHooks } from './es-hooks.ts';
+import { esImports } from './es-imports.ts';
 import { esInsight } from './es-insight.ts';
 import { esJobs } from './es-jobs.ts';
 import { esMail } from './es-mail.ts';
@@ -60,6 +61,7 @@ export const es: Words = {
     approvals: 'Aprobaciones',
     catalog: 'Datos',
     connections: 'Conexiones',
+    imports: 'Importaciones',
     external: 'Fuera',
     agents: 'Agentes',
     hooks: 'Webhooks',
@@ -375,6 +377,7 @@ export const es: Words = {
     percent: (percent) => `${percent} %`,
   },
   ...esHooks,
+  ...esImports,
   ...esAssets,
   ...esCatalog,
   ...esInsight,

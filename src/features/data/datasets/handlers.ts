@@ -16,6 +16,7 @@ import { parseFields } from '../tables/queries/projection.ts';
 import { readHolders } from '../tables/reads.ts';
 import { contentReply } from './content.ts';
 import { countRows, cursorAt, positionOf, readPage, versionGone } from './page.ts';
+import type { PageReads } from './page-reads.ts';
 import { datasetType, laneOf, type ReceiveDeps, receiveDataset, writtenReply } from './receive.ts';
 import {
   countDatasets,
@@ -35,6 +36,7 @@ import { requireFew } from './write.ts';
 export interface DatasetDeps extends ReceiveDeps, Pick<ServiceDeps, 'config' | 'log'> {
   /** How many pages of rows are looked for at once. */
   readonly reading: ShareQueue;
+  readonly pageReads: PageReads;
 }
 
 export function datasetHandlers(deps: DatasetDeps): Handlers<Extract<keyof Endpoints, `datasets.${string}`>> {
@@ -66,10 +68,18 @@ function readHandlers(deps: DatasetDeps): Handlers<'datasets.list' | 'datasets.g
     },
     'datasets.content': async (call) => {
       const stored = await requireVersion(deps, call.params, call.query.version);
+      noteRead(deps, call);
       return contentReply(objects, stored, call, laneOf(readHolders(call.params.artifactId, call)));
     },
     'datasets.rows': (call) => rowsReply(deps, call),
   };
+}
+
+function noteRead(
+  { pageReads }: DatasetDeps,
+  { params, host, fetchSite, nowMs }: Call<Endpoints['datasets.rows' | 'datasets.content']>,
+): void {
+  pageReads.note({ ...params, host, fetchSite, nowMs });
 }
 
 // The edge sends `json` and does not read `body`.
@@ -86,6 +96,7 @@ async function rowsReply(deps: DatasetDeps, call: Call<Endpoints['datasets.rows'
   const mark = queryMark([call.params.dataset, filter ?? null]);
   const from = cursor === undefined ? undefined : positionOf(cursor, mark);
   const stored = await requireVersion(deps, call.params, from?.version ?? version);
+  noteRead(deps, call);
   const etag = `"${stored.version}.${queryMark([filter ?? null, fields ?? null, limit, from?.row ?? 0, count])}"`;
   if (call.ifNoneMatch !== undefined && etagMatches(call.ifNoneMatch, etag)) return { reply: 'ok', body: UNREAD, etag } as const;
   const holders = readHolders(call.params.artifactId, call);

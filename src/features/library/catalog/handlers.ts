@@ -13,23 +13,24 @@ import { type AuditedCall, audit } from '../../workspaces/audit/audit.ts';
 import { isEnabled } from '../../workspaces/features/rules.ts';
 import type { WorkspaceDirectory } from '../../workspaces/workspaces/directory.ts';
 import { lockWorkspace } from '../../workspaces/workspaces/rows.ts';
+import { readLineage } from './lineage.ts';
 import {
   type Catalog,
   countEntries,
   countFacets,
   countWritten,
+  deleteCatalog,
   deleteEntry,
   type EntryRow,
   hasCatalog,
   insertCatalog,
-  listEdges,
   listEntries,
   lockCatalog,
   readEntry,
   type Wanted,
   writeEntry,
 } from './rows.ts';
-import { changedEntry, etagOf, lineageOf, presentEntry, presentFacets, presentListed, requireRoomForEntry, wordsOf } from './rules.ts';
+import { changedEntry, etagOf, presentEntry, presentFacets, presentListed, requireRoomForEntry, wordsOf } from './rules.ts';
 
 type Ids = Extract<keyof Endpoints, `catalog.${string}`>;
 
@@ -71,6 +72,19 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
       const found = await countEntries(sql, catalogOf(workspace.id, principal), EVERYTHING);
       return { reply: 'ok', body: { enabled: true, entries: found } };
     },
+    'catalog.disable': async (call) => {
+      const { workspace } = call;
+      await sql.begin(async (tx) => {
+        const { name } = await lockWorkspace(tx, workspace.id);
+        if (!(await deleteCatalog(tx, workspace.id))) return;
+        await audit(tx, call, {
+          workspaceId: workspace.id,
+          action: 'catalog.disable',
+          target: { type: 'workspace', id: workspace.id, name },
+        });
+      });
+      return { reply: 'ok', body: { enabled: false } };
+    },
     'catalog.create': async (call) => ({ reply: 'created', body: presentEntry(await create(deps, call)) }),
     'catalog.get': async ({ workspace, principal, params }) =>
       shown(await requireEntry(deps, sql, catalogOf(workspace.id, principal), params.entryId)),
@@ -90,7 +104,7 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
     'catalog.lineage': async ({ workspace, principal, params }) => {
       const catalog = catalogOf(workspace.id, principal);
       const entry = await requireEntry(deps, sql, catalog, params.entryId);
-      return { reply: 'ok', body: lineageOf(entry, await listEdges(sql, catalog)) };
+      return { reply: 'ok', body: await readLineage(sql, catalog, entry) };
     },
   };
 }

@@ -46,20 +46,27 @@ export interface Catalog {
 }
 
 export interface Wanted {
-  /** Words in lower case, each of which must be there. */
+  /** Words, each of which must be there. */
   readonly words: readonly string[];
   readonly kind: CatalogKind | null;
   readonly domain: string | null;
   readonly tag: string | null;
 }
 
-/** Everything that the viewer sees. Connections are for people: an agent does not see them elsewhere either. */
-function entries(sql: Queries, { workspaceId, viewer }: Catalog): Statement {
+/** Everything that the viewer sees: see `entriesOf`. */
+function entries(sql: Queries, catalog: Catalog): Statement {
+  const { workspaceId, viewer } = catalog;
   return sql`
     seen as (
       select a.id, a.name, a.owner_id from artifact a
       where a.workspace_id = ${workspaceId} and a.deleted_at_ms is null and ${isSeenIn(sql, viewer, workspaceId)}
-    ), derived as (
+    ), ${entriesOf(sql, catalog)}`;
+}
+
+/** The entries of the artifacts `seen`, connections and notes. Connections are for people: an agent does not see them elsewhere either. */
+function entriesOf(sql: Queries, { workspaceId, viewer }: Catalog): Statement {
+  return sql`
+    derived as (
       select catalog_id('table', s.id, t.name) as id, 'table' as kind, t.name::text as name, t.schema::text as columns,
         case jsonb_typeof(t.schema->'columns') when 'array' then t.schema->'columns' end as named, s.owner_id, s.id as artifact_id,
         null::text as connection_id, s.name as source_name, t.row_count::bigint as row_count, t.updated_at_ms as changed_at_ms,
@@ -98,13 +105,13 @@ function columns(sql: Queries, workspaceId: WorkspaceId): Statement {
     e.artifact_id, e.connection_id, e.source_name, e.row_count, e.changed_at_ms, e.written_at_ms, e.updated_at_ms`;
 }
 
-/** Whether entry `e` has all the words. */
+/** Whether entry `e` has all the words, whatever their case and accents. */
 function hasWords(sql: Queries, words: readonly string[]): Statement {
   if (words.length === 0) return sql`true`;
   const patterns = words.map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`);
   return sql`(
-    select bool_and(t.words like p.pattern) from unnest(${patterns}::text[]) as p (pattern), (
-      select lower(concat_ws(' ', e.name, e.domain, array_to_string(e.tags, ' '), e.description, e.source_name,
+    select bool_and(t.words like p.pattern) from (select search_folded(w) as pattern from unnest(${patterns}::text[]) as w) p, (
+      select search_folded(concat_ws(' ', e.name, e.domain, array_to_string(e.tags, ' '), e.description, e.source_name,
         (select string_agg(f->>'name', ' ') from jsonb_array_elements(e.named) f))) as words
     ) as t)`;
 }
@@ -159,38 +166,19 @@ export async function countEntries(sql: Queries, catalog: Catalog, wanted: Wante
   return row?.total ?? 0;
 }
 
+/** Its artifact is found by the id, so that no other one is looked at. */
 export async function readEntry(sql: Queries, catalog: Catalog, id: CatalogEntryId): Promise<EntryRow | null> {
-  const [row] = await sql<
-    EntryRow[]
-  >`with ${entries(sql, catalog)} select ${columns(sql, catalog.workspaceId)} from entry e where e.id = ${id}`;
+  const { workspaceId, viewer } = catalog;
+  const [row] = await sql<EntryRow[]>`
+    with holder as (
+      select artifact_id from data_table where catalog_id('table', artifact_id, name) = ${id}
+      union select artifact_id from dataset_version where catalog_id('dataset', artifact_id, name) = ${id}
+    ), seen as (
+      select a.id, a.name, a.owner_id from holder h join artifact a on a.id = h.artifact_id
+      where a.workspace_id = ${workspaceId} and a.deleted_at_ms is null and ${isSeenIn(sql, viewer, workspaceId)}
+    ), ${entriesOf(sql, catalog)}
+    select ${columns(sql, workspaceId)} from entry e where e.id = ${id}`;
   return row ?? null;
-}
-
-export interface EdgeRow {
-  readonly from: CatalogEntryId;
-  readonly to: CatalogEntryId;
-  readonly from_kind: CatalogKind;
-  readonly from_name: string;
-  readonly from_source: string;
-  readonly to_kind: CatalogKind;
-  readonly to_name: string;
-  readonly to_source: string;
-}
-
-/** What jobs write from what, where the viewer sees both. */
-export function listEdges(sql: Queries, catalog: Catalog) {
-  return sql<EdgeRow[]>`
-    with ${entries(sql, catalog)}, made as (
-      select distinct
-        case when j.config->>'connection_id' is null then catalog_id('table', j.artifact_id, j.config->>'table')
-          else catalog_id('connection', j.config->>'connection_id', '') end as source,
-        catalog_id('dataset', j.artifact_id, j.config->>'dataset') as target
-      from job j join seen s on s.id = j.artifact_id where j.action = 'materialize'
-    )
-    select f.id as from, t.id as to, f.kind as from_kind, f.name as from_name, f.source_name as from_source, t.kind as to_kind,
-      t.name as to_name, t.source_name as to_source
-    from made m join entry f on f.id = m.source join entry t on t.id = m.target
-    order by f.id, t.id limit ${LIMITS.catalogLineageEdgesMax}`;
 }
 
 /** Whether the workspace has a catalog. */
@@ -204,6 +192,12 @@ export async function insertCatalog(tx: Queries, workspaceId: WorkspaceId, by: U
   const rows = await tx`
     insert into catalog (workspace_id, enabled_at_ms, enabled_by) values (${workspaceId}, ${nowMs}, ${by})
     on conflict (workspace_id) do nothing returning 1`;
+  return rows.length > 0;
+}
+
+/** What people have written stays. Answers whether there was one. */
+export async function deleteCatalog(tx: Queries, workspaceId: WorkspaceId): Promise<boolean> {
+  const rows = await tx`delete from catalog where workspace_id = ${workspaceId} returning 1`;
   return rows.length > 0;
 }
 

@@ -2,10 +2,10 @@
 import type { z } from 'zod';
 import { Failure } from '../../../../protocol/core/errors.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
-import type { CatalogUpdate, catalogEntry, catalogFacets, catalogLineage } from '../../../../protocol/library/catalog.ts';
+import type { CatalogUpdate, catalogEntry, catalogFacets } from '../../../../protocol/library/catalog.ts';
 import { contentDigest } from '../../../edge/answer.ts';
 import { dateTime } from '../../../platform/date-time.ts';
-import type { EdgeRow, EntryRow, FacetRow, FieldNote, Written } from './rows.ts';
+import type { EntryRow, FacetRow, FieldNote, Written } from './rows.ts';
 
 type Entry = z.input<typeof catalogEntry>;
 
@@ -13,10 +13,7 @@ const FIELDS_IN_LISTS = 50;
 const WORDS_MAX = 8;
 
 export function wordsOf(q: string): string[] {
-  const words = q
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '');
+  const words = q.split(/\s+/).filter((word) => word !== '');
   return words.slice(0, WORDS_MAX);
 }
 
@@ -98,34 +95,4 @@ export function requireRoomForEntry(written: number): void {
 export function presentFacets(rows: readonly FacetRow[]): z.input<typeof catalogFacets> {
   const of = (facet: FacetRow['facet']) => rows.filter((row) => row.facet === facet).map(({ value, count }) => ({ value, count }));
   return { kinds: of('kind'), domains: of('domain'), tags: of('tag') };
-}
-
-/** What leads to an entry, and what comes of it: both ways, and no further to what else comes of that. */
-export function lineageOf(entry: EntryRow, edges: readonly EdgeRow[]): z.input<typeof catalogLineage> {
-  const found = new Map<string, EdgeRow>();
-  const reached = new Set<string>([entry.id]);
-  const follow = (near: 'from' | 'to', far: 'from' | 'to') => {
-    const byNear = new Map<string, EdgeRow[]>();
-    for (const edge of edges) byNear.set(edge[near], [...(byNear.get(edge[near]) ?? []), edge]);
-    const queue: string[] = [entry.id];
-    const seen = new Set(queue);
-    for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
-      for (const edge of byNear.get(at) ?? []) {
-        if (!reached.has(edge[far]) && reached.size >= LIMITS.catalogLineageNodesMax) continue;
-        found.set(`${edge.from} ${edge.to}`, edge);
-        reached.add(edge[far]);
-        if (seen.has(edge[far])) continue;
-        seen.add(edge[far]);
-        queue.push(edge[far]);
-      }
-    }
-  };
-  follow('to', 'from');
-  follow('from', 'to');
-  const nodes = new Map([[entry.id as string, { id: entry.id, kind: entry.kind, name: entry.name, source_name: entry.source_name }]]);
-  for (const edge of found.values()) {
-    nodes.set(edge.from, { id: edge.from, kind: edge.from_kind, name: edge.from_name, source_name: edge.from_source });
-    nodes.set(edge.to, { id: edge.to, kind: edge.to_kind, name: edge.to_name, source_name: edge.to_source });
-  }
-  return { nodes: [...nodes.values()], edges: [...found.values()].map(({ from, to }) => ({ from, to, kind: 'materialize' })) };
 }

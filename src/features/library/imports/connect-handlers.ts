@@ -24,7 +24,7 @@ const BROWSE_MS = 60_000;
 
 type Ids = 'fileImports.connect' | 'fileImports.callback' | 'fileImports.disconnect' | 'fileImports.browse';
 
-export interface ConnectDeps extends Pick<ModuleDeps, 'sql' | 'sealer' | 'config' | 'clock'> {
+export interface ConnectDeps extends Pick<ModuleDeps, 'sql' | 'sealer' | 'config' | 'clock' | 'log'> {
   readonly drives: Drives;
   readonly sessions: SessionService;
   readonly workspaces: WorkspaceDirectory;
@@ -125,7 +125,7 @@ type CallbackCall = BaseCall & {
  */
 async function connected(deps: ConnectDeps, call: CallbackCall) {
   const { sql, drives, sessions } = deps;
-  const { provider, oauth } = drives.drive(call.params.provider);
+  const { provider } = drives.drive(call.params.provider);
   const principal = await sessions.present(call.cookies);
   if (principal === null) return redirect(signInAddress(deps, call));
   const { code, state, error } = call.query;
@@ -136,22 +136,48 @@ async function connected(deps: ConnectDeps, call: CallbackCall) {
       message: 'You have not begun this, in this browser you are somebody else, or it took too long.',
     });
   }
-  if (code === undefined) {
-    const why = error === 'access_denied' ? 'It was canceled there.' : 'The provider has not allowed it.';
-    throw new Failure('CONNECT_FAILED', { message: `The drive was not connected. ${why}` });
-  }
   const key = { workspaceId: attempt.workspace_id, userId: attempt.user_id, provider: provider.id };
-  requireImports(await found(deps.workspaces, key.workspaceId));
   try {
-    const tokens = await oauth.redeem({ code, state }, attempt.code_verifier, redirectUri(deps, provider.id), key.workspaceId);
-    const email = await provider.accountEmail(drives.callsWith(tokens, key.workspaceId));
-    const slug = await store(deps, { ...auditedOf(call), principal }, key, { email, text: JSON.stringify(tokens) });
-    return redirect(`${deps.config.baseUrl}/w/${slug}`);
+    if (code === undefined) {
+      const why = error === 'access_denied' ? 'It was canceled there.' : 'The provider has not allowed it.';
+      throw new Failure('CONNECT_FAILED', { message: `The drive was not connected. ${why}` });
+    }
+    const tokens = await redeemed(deps, key, { code, state, codeVerifier: attempt.code_verifier });
+    const slug = await store(deps, { ...auditedOf(call), principal }, key, tokens);
+    return redirect(screenAddress(deps, slug, provider.id, 'connected'));
+  } catch (failure) {
+    // A person is looking at this; programs get the failure itself, and who is no member any more hears nothing of the workspace.
+    if (!(failure instanceof Failure) || failure.code === 'WORKSPACE_NOT_FOUND' || !call.accept.includes('text/html')) throw failure;
+    const workspace = await found(deps.workspaces, key.workspaceId);
+    deps.log.info({ err: failure, provider: provider.id }, 'a drive was not connected');
+    return redirect(screenAddress(deps, workspace.slug, provider.id, error === 'access_denied' ? 'canceled' : 'failed'));
+  }
+}
+
+interface Redeeming {
+  readonly code: string;
+  readonly state: string;
+  readonly codeVerifier: string;
+}
+
+/** Throws PLAN_REQUIRED, CONNECT_FAILED, DRIVE_UNAVAILABLE. */
+async function redeemed(deps: ConnectDeps, { workspaceId, provider: id }: ConnectionKey, { code, state, codeVerifier }: Redeeming) {
+  const { drives } = deps;
+  const { provider, oauth } = drives.drive(id);
+  requireImports(await found(deps.workspaces, workspaceId));
+  try {
+    const tokens = await oauth.redeem({ code, state }, codeVerifier, redirectUri(deps, id), workspaceId);
+    return { email: await provider.accountEmail(drives.callsWith(tokens, workspaceId)), text: JSON.stringify(tokens) };
   } catch (failure) {
     if (failure instanceof DriveFailure && failure.kind !== 'unavailable')
       throw new Failure('CONNECT_FAILED', { message: failure.message });
     throw refusalOfDrive(failure);
   }
+}
+
+/** Where the app shows what came of it. Its screens take no query. */
+function screenAddress({ config }: ConnectDeps, slug: string, drive: ImportProvider, outcome: 'connected' | 'canceled' | 'failed'): string {
+  return `${config.baseUrl}/w/${slug}/imports#${new URLSearchParams({ drive, outcome })}`;
 }
 
 /** Stores the access of who is a member still. Answers the slug of the workspace. */

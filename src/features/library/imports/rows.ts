@@ -42,8 +42,8 @@ function sourceColumns(sql: Queries) {
     ) as connected`;
 }
 
-/** One's own, and those whose files go where one may look; admins see all. */
-function seen(sql: Queries, { workspaceId, accounts, isAdmin }: Asking) {
+/** Whether somebody sees source `s`: their own, and those whose files go where they may look; admins see all. */
+export function isSourceSeen(sql: Queries, { workspaceId, accounts, isAdmin }: Asking) {
   return sql`
     s.workspace_id = ${workspaceId} and (
       ${isAdmin} or s.user_id = any(${accounts as UserId[]}) or exists (
@@ -56,11 +56,13 @@ function seen(sql: Queries, { workspaceId, accounts, isAdmin }: Asking) {
 /** Their number is bounded. */
 export function listSources(sql: Queries, asking: Asking) {
   return sql<SourceRow[]>`
-    select ${sourceColumns(sql)} from import_source s where ${seen(sql, asking)} order by s.created_at_ms desc, s.id desc`;
+    select ${sourceColumns(sql)} from import_source s where ${isSourceSeen(sql, asking)} order by s.created_at_ms desc, s.id desc`;
 }
 
 export async function readSource(sql: Queries, id: ImportSourceId, asking: Asking): Promise<SourceRow | null> {
-  const [row] = await sql<SourceRow[]>`select ${sourceColumns(sql)} from import_source s where s.id = ${id} and ${seen(sql, asking)}`;
+  const [row] = await sql<
+    SourceRow[]
+  >`select ${sourceColumns(sql)} from import_source s where s.id = ${id} and ${isSourceSeen(sql, asking)}`;
   return row ?? null;
 }
 

@@ -1,7 +1,9 @@
 /** The catalog of a workspace: what data there is, for whom. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { WorkspaceId } from '../../../../protocol/core/ids.ts';
+import { newId, type WorkspaceId } from '../../../../protocol/core/ids.ts';
+import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../../support/easel.ts';
+import { wire } from '../../../support/page-requests.ts';
 import { json, patch, post, published, refusal } from '../../../support/requests.ts';
 import { seededWorkspace, type TestWorkspace } from '../../../support/seeded-workspace.ts';
 import { agentOf, moveInto, newWorkspace } from '../../../support/workspaces.ts';
@@ -202,21 +204,34 @@ describe('an enabled catalog', () => {
   it('is searched by all words, in names, fields, tags and descriptions, and counts what else there is to choose', async () => {
     await call('POST', '/catalog/entries', acme.member, {
       name: 'Budget',
-      domain: 'Finance',
+      domain: 'Comptabilité',
       tags: ['yearly'],
       description: 'of 100% of teams',
     });
     expect(namesOf(await call('GET', '/catalog?q=PAID+shop', acme.member))).toEqual(['table orders']);
     expect(namesOf(await call('GET', '/catalog?q=100%25', acme.member))).toEqual(['note Budget']);
+    for (const q of ['comptabilite', 'COMPTABILIT%C3%89', 'comptabilite%CC%81'])
+      expect(namesOf(await call('GET', `/catalog?q=${q}`, acme.member))).toEqual(['note Budget']);
     expect(namesOf(await call('GET', '/catalog?q=orders+nothing', acme.member))).toEqual([]);
     const { facets, entries } = await call('GET', '/catalog?kind=note', acme.member);
     expect(namesOf({ entries })).toEqual(['note Budget']);
-    expect(facets.domains).toEqual([{ value: 'Finance', count: 1 }]);
+    expect(facets.domains).toEqual([{ value: 'Comptabilité', count: 1 }]);
     expect(facets.kinds).toContainEqual({ value: 'table', count: 1 });
     const page = await call('GET', '/catalog?limit=2', acme.member);
     const rest = await call('GET', `/catalog?limit=50&cursor=${page.next_cursor}`, acme.member);
     expect(new Set([...page.entries, ...rest.entries].map(({ id }: Entry) => id)).size).toBe(4);
   });
+});
+
+it('is hidden by those who run the workspace, with what was written kept for when it is made again', async () => {
+  const id = await idOf(acme.admin, 'orders');
+  expect((await raw('POST', '/catalog/disable', acme.member)).status).toBe(403);
+  for (let time = 0; time < 2; time += 1) expect(await call('POST', '/catalog/disable', acme.admin)).toEqual({ enabled: false });
+  expect(await call('GET', '/catalog', acme.admin)).toMatchObject({ enabled: false, available: true, entries: [] });
+  expect(await refusal(raw('GET', `/catalog/entries/${id}`, acme.admin))).toEqual([409, 'CATALOG_NOT_ENABLED', undefined]);
+  expect((await call('GET', '/audit?action=catalog.disable', acme.owner)).entries).toHaveLength(1);
+  await call('POST', '/catalog/enable', acme.admin);
+  expect(await call('GET', `/catalog/entries/${id}`, acme.admin)).toMatchObject({ domain: 'Shop', description: 'All **orders**.' });
 });
 
 describe('lineage', () => {
@@ -242,7 +257,7 @@ describe('lineage', () => {
     ])
       expect(made.status).toBe(201);
     const [orders, totals] = [await idOf(acme.member, 'orders'), await idOf(acme.member, 'totals')];
-    const expected = { nodes: expect.any(Array), edges: [{ from: orders, to: totals, kind: 'materialize' }] };
+    const expected = { nodes: expect.any(Array), edges: [{ from: orders, to: totals, kind: 'materialize' }], truncated: false };
     expect(await call('GET', `/catalog/entries/${orders}/lineage`, acme.member)).toEqual(expected);
     expect(await call('GET', `/catalog/entries/${totals}/lineage`, acme.member)).toEqual(expected);
     const warehouse = await idOf(acme.member, 'Warehouse');
@@ -250,6 +265,94 @@ describe('lineage', () => {
     expect(seen.nodes.map(({ name }: Entry) => name).sort()).toEqual(['Warehouse', 'outside']);
     const all = await call('GET', `/catalog/entries/${warehouse}/lineage`, acme.owner);
     expect(all.nodes.map(({ name }: Entry) => name).sort()).toEqual(['Warehouse', 'bonuses', 'outside']);
+  });
+
+  it('leads from an import to the dataset and the page that its runs have made, for people who may see the source', async () => {
+    await call('PATCH', '/features', { token: easel.adminToken }, { features: { file_imports: true } });
+    await data('PUT', open, '/datasets/rows', [{ n: 1 }], acme.member);
+    const sourceId = newId('importSource');
+    const folder = await call('POST', '/folders', acme.owner, { name: 'Plans of the owner', visibility: 'private' });
+    await easel.sql`
+      insert into import_source (
+        id, workspace_id, user_id, provider, remote, remote_name, target_folder_id, convert, daily_sync, created_at_ms, updated_at_ms)
+      values (${sourceId}, ${acme.id}, ${acme.owner.userId}, 'cloud_drive', '{}', 'Plans', ${folder.id}, true, false, 0, 0)`;
+    await easel.sql`
+      insert into import_item (source_id, remote_id, path, artifact_id, stored_by, outcome, seen_by)
+      values (${sourceId}, 'f1', 'Numbers.csv', ${open}, 'imr_x', 'converted', 'imr_x')`;
+    const rows = await idOf(acme.member, 'rows');
+    const path = `/catalog/entries/${rows}/lineage`;
+    expect(await call('GET', path, acme.admin)).toEqual({
+      nodes: [
+        { id: rows, kind: 'dataset', name: 'rows', source_name: 'Shop' },
+        { id: sourceId, kind: 'import', name: 'Plans', source_name: 'cloud_drive' },
+        { id: open, kind: 'page', name: 'Shop', source_name: '' },
+      ],
+      edges: [
+        { from: sourceId, to: rows, kind: 'import' },
+        { from: sourceId, to: open, kind: 'import' },
+      ],
+      truncated: false,
+    });
+    // The files go where the member may not look; an agent sees no imports at all. A dataset of the page that no run has made is none of it.
+    const agent = { token: await agentOf(easel, acme.id as WorkspaceId, ['artifacts:read']) };
+    for (const other of [acme.member, agent]) expect((await call('GET', path, other)).edges).toEqual([]);
+    expect((await call('GET', `/catalog/entries/${await idOf(acme.admin, 'outside')}/lineage`, acme.admin)).nodes).not.toContainEqual(
+      expect.objectContaining({ kind: 'import' }),
+    );
+  });
+
+  it('leads to the page whose scripts read a dataset, and to no page that only has it', async () => {
+    const slug = (await json(await easel.fetch(`/v1/artifacts/${open}`, { token: acme.member.token }))).slug;
+    await data('PUT', open, '/datasets/unread', [{ n: 1 }], acme.member);
+    const read = (dataset: string, fetchSite: string, host: string) =>
+      wire(easel.port, host, `/v1/data/${open}/datasets/${dataset}/rows`, {
+        headers: { 'sec-fetch-site': fetchSite, authorization: `Bearer ${acme.member.token}` },
+      });
+    const pageHost = `${slug}.localhost:${easel.port}`;
+    // The app shows rows of it, and somebody opens their address: no script of the page does.
+    await read('unread', 'same-origin', `localhost:${easel.port}`);
+    await read('unread', 'none', pageHost);
+    expect((await read('totals', 'same-origin', pageHost)).status).toBe(200);
+    const totals = await idOf(acme.member, 'totals');
+    const edge = { from: totals, to: open, kind: 'read' };
+    const edgesOf = async (id: string) => (await call('GET', `/catalog/entries/${id}/lineage`, acme.member)).edges;
+    await expect.poll(() => edgesOf(totals)).toContainEqual(edge);
+    expect(await edgesOf(await idOf(acme.member, 'unread'))).toEqual([]);
+    await easel.sql`update dataset_reader set read_at_ms = read_at_ms - ${LIMITS.datasetReadersKeptMs + 1000}`;
+    await easel.sweep();
+    expect(await edgesOf(totals)).not.toContainEqual(edge);
+  });
+
+  it('is bounded, and says so', async () => {
+    const made = await json(await job(open, { connection_id: connectionId, path: 'x', dataset: 'many_0' }, acme.member));
+    await data('PUT', open, '/datasets/many_0', [{ n: 1 }], acme.member);
+    await easel.sql`
+      insert into dataset_version
+      select (jsonb_populate_record(d, jsonb_build_object('name', 'many_' || n, 'seq', d.seq + n))).*
+      from dataset_version d, generate_series(1, ${LIMITS.catalogLineageNodesMax}) n where d.artifact_id = ${open} and d.name = 'many_0'`;
+    await easel.sql`
+      insert into job
+      select (jsonb_populate_record(j, jsonb_build_object('id', 'job_' || n, 'config', j.config || jsonb_build_object('dataset', 'many_' || n)))).*
+      from job j, generate_series(1, ${LIMITS.catalogLineageNodesMax}) n where j.id = ${made.id}`;
+    const warehouse = await idOf(acme.member, 'Warehouse');
+    const { nodes, edges, truncated } = await call('GET', `/catalog/entries/${warehouse}/lineage`, acme.owner);
+    expect([nodes.length, edges.length, truncated]).toEqual([LIMITS.catalogLineageNodesMax, LIMITS.catalogLineageNodesMax - 1, true]);
+    const many = await idOf(acme.member, 'many_7');
+    const one = await call('GET', `/catalog/entries/${many}/lineage`, acme.owner);
+    expect([one.nodes.length, one.truncated]).toEqual([2, false]);
+  });
+
+  it('looks at no other pages than those of the entry: its id leads to it', async () => {
+    const orders = await idOf(acme.member, 'orders');
+    const plan = await easel.sql.begin(async (tx) => {
+      await tx`set local enable_seqscan = off`;
+      return tx`
+        explain select artifact_id from data_table where catalog_id('table', artifact_id, name) = ${orders}
+        union select artifact_id from dataset_version where catalog_id('dataset', artifact_id, name) = ${orders}`;
+    });
+    const text = plan.map((line) => Object.values(line)[0]).join('\n');
+    expect(text).toContain('data_table_catalog');
+    expect(text).toContain('dataset_version_catalog');
   });
 
   it('stays in its workspace', async () => {

@@ -77,8 +77,9 @@ describe('a connection', () => {
     expect([nobody.status, nobody.headers.get('location')]).toEqual([302, expect.stringContaining('/sign-in?return_to=')]);
     expect(await refusal(other.browser.fetch(back.replace(/code=\w+/, 'code=made-up')))).toEqual([400, 'CONNECT_FAILED', undefined]);
     expect(await refusal(other.browser.fetch(back))).toEqual([400, 'CONNECT_FAILED', undefined]);
+    const screen = `http://localhost:${easel.port}/w/${other.slug}/imports`;
     const done = await connect(easel, other, 'cloud_drive');
-    expect([done.status, done.headers.get('location')]).toEqual([302, `http://localhost:${easel.port}/w/${other.slug}`]);
+    expect([done.status, done.headers.get('location')]).toEqual([302, `${screen}#drive=cloud_drive&outcome=connected`]);
     const seen = async (user: TestUser) => json(await easel.fetch(importsPath(other), { token: user.token }));
     expect((await seen(other.member)).providers).toEqual([
       { id: 'cloud_drive', connected: true, accountEmail: 'ada@drive.example' },
@@ -87,6 +88,11 @@ describe('a connection', () => {
     expect((await seen(other.owner)).providers[0]).toEqual({ id: 'cloud_drive', connected: false, accountEmail: null });
     const [row] = await easel.sql<{ tokens: Buffer }[]>`select tokens from import_connection where user_id = ${other.member.userId}`;
     expect(row?.tokens.toString('latin1')).not.toContain('access');
+    // A person who is sent back comes to the app, also where it was canceled.
+    const again = await json(await easel.fetch(importsPath(other, '/connect/cloud_drive'), { method: 'POST', token: other.member.token }));
+    const denied = `/v1/file-imports/callback/cloud_drive?error=access_denied&state=${new URL(again.authorize_url).searchParams.get('state')}`;
+    const canceled = await other.browser.fetch(denied, { headers: { accept: 'text/html' } });
+    expect([canceled.status, canceled.headers.get('location')]).toEqual([302, `${screen}#drive=cloud_drive&outcome=canceled`]);
     const gone = await easel.fetch(importsPath(other, '/connect/cloud_drive'), { method: 'DELETE', token: other.member.token });
     expect([gone.status, (await seen(other.member)).providers[0].connected]).toEqual([200, false]);
   });

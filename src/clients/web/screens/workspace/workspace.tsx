@@ -16,6 +16,8 @@ import { EntryScreen } from './catalog/entry-screen.tsx';
 import { ConnectionsPart } from './connections-part.tsx';
 import { ExternalPart } from './external/external-part.tsx';
 import { ShareeScreen } from './external/sharee-screen.tsx';
+import { ImportsPart } from './imports/imports-part.tsx';
+import { SourceScreen } from './imports/source-screen.tsx';
 import { PeoplePart } from './people-part.tsx';
 import { WorkspaceSettingsPart } from './settings-part.tsx';
 import { SkillsPart } from './skills/skills-part.tsx';
@@ -39,6 +41,7 @@ const PARTS: Readonly<Record<WorkspacePart, { readonly Part: ComponentType<PartP
   approvals: { Part: ApprovalsPart, isManaged: false },
   catalog: { Part: CatalogPart, isManaged: false },
   connections: { Part: ConnectionsPart, isManaged: false },
+  imports: { Part: ImportsPart, isManaged: false },
   external: { Part: ExternalPart, isManaged: true },
   agents: { Part: AgentsPart, isManaged: true },
   hooks: { Part: WorkspaceHooks, isManaged: true },
@@ -59,6 +62,8 @@ interface WorkspaceScreenProps {
   readonly entryId?: string;
   /** One skill above the list of them. */
   readonly skillId?: string;
+  /** One source of files in place of a part. */
+  readonly sourceId?: string;
 }
 
 /** One's own files; here, because it shares everything with those of workspaces, and what is loaded later cuts what it shares into pieces. */
@@ -73,7 +78,8 @@ export function AssetsScreen() {
   );
 }
 
-export function WorkspaceScreen({ slug = '', part = '', shareeId, entryId, skillId }: WorkspaceScreenProps) {
+export function WorkspaceScreen({ slug = '', part = '', shareeId, entryId, skillId, sourceId }: WorkspaceScreenProps) {
+  if (sourceId !== undefined) return <SourceScreen key={sourceId} slug={slug} sourceId={sourceId} />;
   if (entryId !== undefined) return <EntryScreen key={entryId} slug={slug} entryId={entryId} />;
   if (shareeId !== undefined) return <ShareeScreen slug={slug} shareeId={shareeId} />;
   return <PartScreen slug={slug} part={skillId === undefined ? part : 'skills'} skillId={skillId} />;

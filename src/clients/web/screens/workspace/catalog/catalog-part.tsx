@@ -6,6 +6,7 @@ import { mayManage } from '../../../state/place.ts';
 import { changed } from '../../../state/store.ts';
 import { tell, tellProblem } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
+import { Confirm } from '../../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../../ui/fields.tsx';
 import { Icon, type IconName } from '../../../ui/icon.tsx';
 import { Tag } from '../../../ui/small.tsx';
@@ -63,6 +64,34 @@ function Off({ slug, facts }: { readonly slug: string; readonly facts: CatalogFa
   );
 }
 
+function Disable({ slug }: { readonly slug: string }) {
+  const [asks, setAsks] = useState(false);
+  const { catalog } = words.value;
+  const disable = async () => {
+    try {
+      await api.catalog.disable({ params: { workspaceId: slug } });
+      tell(catalog.disabled);
+    } catch (error) {
+      tellProblem(error);
+    }
+    changed(`catalog:${slug}`);
+  };
+  return (
+    <>
+      <Button onClick={() => setAsks(true)}>{catalog.disable}</Button>
+      {asks && (
+        <Confirm
+          title={catalog.disable}
+          text={catalog.disableText}
+          action={catalog.disable}
+          onClose={() => setAsks(false)}
+          onConfirm={() => void disable()}
+        />
+      )}
+    </>
+  );
+}
+
 interface EntriesProps {
   readonly slug: string;
   readonly filter: CatalogFilter;
@@ -82,6 +111,7 @@ function Entries({ slug, filter, onFilter, facets }: EntriesProps) {
           <h2>{catalog.title}</h2>
           <p class="soft small">{catalog.text}</p>
         </div>
+        {mayManage(slug) && <Disable slug={slug} />}
         <Button look="main" icon="plus" onClick={() => setMaking(true)}>
           {catalog.make}
         </Button>

@@ -1,5 +1,6 @@
 /** What is made from what, from left to right. The same is said in words below for who does not see it. */
 import type { Lineage } from '../../../api/client.ts';
+import type { Provider } from '../../../state/imports.ts';
 import { words } from '../../../words/words.ts';
 
 type Node = Lineage['nodes'][number];
@@ -44,6 +45,19 @@ function placed(lineage: Lineage): readonly Placed[] {
   });
 }
 
+function addressOf(slug: string, { id, kind }: Node): string {
+  if (kind === 'page') return `/p/${id}`;
+  return `/w/${slug}/${kind === 'import' ? 'imports' : 'catalog'}/${id}`;
+}
+
+/** What it is, and whose: a table of a page, an import from a drive. */
+function kindText({ kind, source_name }: Node): string {
+  const { catalog, imports } = words.value;
+  if (kind === 'page') return catalog.nodeKind.page;
+  if (kind === 'import') return `${catalog.nodeKind.import} · ${imports.providers[source_name as Provider] ?? source_name}`;
+  return kind === 'connection' ? catalog.kind[kind] : `${catalog.kind[kind]} · ${source_name}`;
+}
+
 const short = (text: string) => (text.length > NAME_CHARS ? `${text.slice(0, NAME_CHARS - 1)}…` : text);
 
 function pathOf(from: Placed, to: Placed): string {
@@ -81,7 +95,7 @@ export function LineageGraph({ slug, lineage, entryId }: GraphProps) {
             return <path key={`${from} ${to}`} class="lineage-edge" d={pathOf(start, end)} marker-end="url(#lineage-tip)" />;
           })}
           {boxes.map(({ node, x, y }) => (
-            <a key={node.id} href={`/w/${slug}/catalog/${node.id}`}>
+            <a key={node.id} href={addressOf(slug, node)}>
               <rect
                 class={node.id === entryId ? 'lineage-box is-here' : 'lineage-box'}
                 x={x}
@@ -94,17 +108,18 @@ export function LineageGraph({ slug, lineage, entryId }: GraphProps) {
                 {short(node.name)}
               </text>
               <text class="lineage-kind" x={x + 12} y={y + 37}>
-                {short(node.kind === 'connection' ? catalog.kind[node.kind] : `${catalog.kind[node.kind]} · ${node.source_name}`)}
+                {short(kindText(node))}
               </text>
             </a>
           ))}
         </svg>
       </nav>
       <ul class="unseen">
-        {lineage.edges.map(({ from, to }) => (
-          <li key={`${from} ${to}`}>{catalog.lineageOf(nameOf(from), nameOf(to))}</li>
+        {lineage.edges.map(({ from, to, kind }) => (
+          <li key={`${from} ${to}`}>{(kind === 'read' ? catalog.readBy : catalog.lineageOf)(nameOf(from), nameOf(to))}</li>
         ))}
       </ul>
+      {lineage.truncated && <p class="soft small">{catalog.moreLineage}</p>}
     </>
   );
 }
