@@ -11,6 +11,7 @@ import { sharePages } from './share-page.ts';
 import { removeEndedLibraries } from './sweeps.ts';
 import { drawingIn } from './thumbnails/drawing.ts';
 import { PictureQueue } from './thumbnails/queue.ts';
+import { expireAssetUploads } from './uploads.ts';
 
 type Ids = keyof (ReturnType<typeof assetHandlers> & ReturnType<typeof contentHandlers> & ReturnType<typeof sharePages>);
 
@@ -26,6 +27,7 @@ export function assetsModule(deps: ModuleDeps): Module<Ids> {
       ...sharePages({ ...deps, shareLinks }),
     },
     sweeps: [
+      { name: 'assetUploads', run: (signal) => expireAssetUploads(deps, signal) },
       { name: 'assetLinks', run: () => deleteEndedLinks(sql, clock.nowMs() - LIMITS.assetLinksKeptMs) },
       { name: 'assetsOfDeletedWorkspaces', run: (signal) => removeEndedLibraries(deps, signal) },
     ],
