@@ -69,6 +69,53 @@ describeWith('chromiumPath')('files in the web app', () => {
     expect([...unexpected(troubles), ...unexpected(visitor.troubles).filter((one) => !one.includes('404'))]).toEqual([]);
   });
 
+  it('an upload goes on by itself after a lost connection, and where it stopped in another tab', async () => {
+    const { page } = await stage.person('uploads@example.com');
+    const content = Buffer.alloc(5 * 1024 * 1024, 'a line of a long file\n');
+    const file = (name: string) => ({ name, mimeType: 'text/plain', buffer: content });
+    const offsets: number[] = [];
+    let cuts = 0;
+    let cutsMax = 1;
+    await page.context().route(/\/uploads\/upl_\w+\?offset=/, async (route) => {
+      const offset = Number(new URL(route.request().url()).searchParams.get('offset'));
+      // The first piece goes through, the second one is cut.
+      if (offset > 0 && cuts < cutsMax) {
+        cuts += 1;
+        return route.abort('connectionreset');
+      }
+      offsets.push(offset);
+      return route.continue();
+    });
+    await page.goto(`${stage.origin}/my/files`);
+    await page.locator('input[type=file]').setInputFiles(file('long.txt'));
+    await page.getByText('The connection is lost. It goes on by itself at 40 %.').waitFor();
+    await keepScreenshot(page, 'asset-upload-waits');
+    await page.getByRole('button', { name: 'Open long.txt' }).getByText('Version 1').waitFor();
+    expect(offsets).toEqual([0, 2 * 1024 * 1024, 4 * 1024 * 1024]);
+
+    // A tab that is closed while the connection is lost.
+    offsets.length = 0;
+    cuts = 0;
+    cutsMax = Number.POSITIVE_INFINITY;
+    await page.locator('input[type=file]').setInputFiles(file('other.txt'));
+    await page.getByText('The connection is lost.').waitFor();
+    cutsMax = 0;
+    await page.reload();
+    await page.locator('input[type=file]').setInputFiles(file('other.txt'));
+    await page.getByRole('button', { name: 'Open other.txt' }).waitFor();
+    expect(offsets).toEqual([0, 2 * 1024 * 1024, 4 * 1024 * 1024]);
+
+    // Cancelled: nothing of it stays.
+    cuts = 0;
+    cutsMax = Number.POSITIVE_INFINITY;
+    await page.locator('input[type=file]').setInputFiles(file('third.txt'));
+    await page.getByText('The connection is lost.').waitFor();
+    const ended = page.waitForResponse((reply) => reply.request().method() === 'DELETE');
+    await page.getByRole('button', { name: 'Cancel third.txt' }).click();
+    expect((await ended).status()).toBe(200);
+    await page.getByText('third.txt').waitFor({ state: 'detached' });
+  });
+
   it('the files of a workspace are those of its members', async () => {
     const { page, client, troubles } = await stage.person('chief@example.com');
     await client.workspaces.create({ body: { name: 'Maps', slug: 'maps' } });

@@ -13,7 +13,9 @@ import type { Session } from './session.ts';
 /** Smaller files are there before a progress is read. */
 const SHOWN_BYTES_MIN = 1024 * 1024;
 
-function isPassing(error: unknown): boolean {
+/** A service that is not there at the beginning is told at once. */
+function isPassing(error: unknown, hasBegun: boolean): boolean {
+  if (!hasBegun) return false;
   if (error instanceof NetworkError) return true;
   return error instanceof ApiError && isPassingStatus(error.status, error.code);
 }

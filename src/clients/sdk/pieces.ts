@@ -13,8 +13,8 @@ export interface PieceCalls {
   get(id: string): Promise<Upload>;
   /** Sends the bytes from `start` to before `end`. */
   send(id: string, start: number, end: number): Promise<Upload>;
-  /** Whether another attempt makes sense after this error. */
-  isPassing(error: unknown): boolean;
+  /** Whether another attempt makes sense after this error, of an upload that has begun or has not. */
+  isPassing(error: unknown, hasBegun: boolean): boolean;
   /** Rejects where the sender gives up. */
   wait(ms: number): Promise<void>;
 }
@@ -32,31 +32,33 @@ export async function sendInPieces(
   calls: PieceCalls,
   onOffset: (bytes: number) => void,
 ): Promise<NonNullable<Upload['file']>> {
-  let upload = await calls.begin();
+  let upload: Upload | undefined;
   let failures = 0;
+  // Where the connection was lost, the service may have more than it could tell.
   let isKnown = true;
-  while (upload.file === null) {
-    const before = upload.offset;
-    onOffset(before);
+  while (upload?.file === undefined || upload.file === null) {
     try {
-      if (!isKnown) upload = await calls.get(upload.id);
-      else {
-        const end = Math.min(sizeBytes, before + Math.min(PIECE_BYTES, upload.pieceBytesMax));
-        upload = await calls.send(upload.id, before, end);
-        if (upload.file === null && upload.offset <= before) throw new Error(`The service takes no more than ${before} bytes.`);
-      }
+      if (upload === undefined) upload = await calls.begin();
+      else if (!isKnown) upload = await calls.get(upload.id);
+      else upload = await sendNext(upload, sizeBytes, calls);
+      if (isKnown) failures = 0;
       isKnown = true;
-      if (upload.offset > before) failures = 0;
+      onOffset(upload.offset);
     } catch (error) {
       failures += 1;
-      if (failures > ATTEMPTS_MAX || !calls.isPassing(error)) throw error;
+      if (failures > ATTEMPTS_MAX || !calls.isPassing(error, upload !== undefined)) throw error;
       await calls.wait(Math.min(WAIT_MS_MAX, WAIT_MS_FIRST * 2 ** (failures - 1)));
-      // Where the connection was lost, the service may have more than it could tell.
       isKnown = false;
     }
   }
-  onOffset(sizeBytes);
   return upload.file;
+}
+
+async function sendNext({ id, offset, pieceBytesMax }: Upload, sizeBytes: number, calls: PieceCalls): Promise<Upload> {
+  const end = Math.min(sizeBytes, offset + Math.min(PIECE_BYTES, pieceBytesMax));
+  const sent = await calls.send(id, offset, end);
+  if (sent.file === null && sent.offset <= offset) throw new Error(`The service takes no more than ${offset} bytes.`);
+  return sent;
 }
 
 /** Statuses after which another attempt may succeed: no answer, too many calls, a gateway or the service is not there. */

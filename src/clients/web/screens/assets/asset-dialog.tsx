@@ -1,16 +1,7 @@
 /** One file: how it looks, its name, its versions and its links. */
 import { useState } from 'preact/hooks';
-import {
-  type Asset,
-  type Deliverable,
-  here,
-  keyOf,
-  makeDeliverable,
-  removeAsset,
-  rename,
-  upload,
-  useVersions,
-} from '../../state/assets.ts';
+import { upload } from '../../state/asset-uploads.ts';
+import { type Asset, type Deliverable, here, keyOf, makeDeliverable, removeAsset, rename, useVersions } from '../../state/assets.ts';
 import { changed } from '../../state/store.ts';
 import { tell, tellProblem } from '../../state/toasts.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
@@ -121,7 +112,7 @@ function VersionsSection({ slug, asset }: Pick<NameProps, 'slug' | 'asset'>) {
         <h3 id="asset-versions" class="grow">
           {assets.versions}
         </h3>
-        <FileButton single label={assets.newVersion} onFiles={(files) => void upload(slug, files, asset.id)} />
+        <FileButton single label={assets.newVersion} onFiles={(files) => upload(slug, files, asset.id)} />
       </div>
       <Loaded of={versions}>
         {(shown) => (

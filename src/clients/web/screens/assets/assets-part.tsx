@@ -1,15 +1,15 @@
 /** The files of a library, as pictures. */
 import { useState } from 'preact/hooks';
-import { type Asset, here, keyOf, putAside, type Upload, upload, uploads, useAssets, useUsedBytes } from '../../state/assets.ts';
-import { IconButton } from '../../ui/button.tsx';
+import { upload } from '../../state/asset-uploads.ts';
+import { type Asset, here, keyOf, useAssets, useUsedBytes } from '../../state/assets.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Empty, ProblemState, Skeleton } from '../../ui/states.tsx';
 import { bytesText } from '../../words/format.ts';
-import { problemWords } from '../../words/problems.ts';
 import { words } from '../../words/words.ts';
 import { More } from '../more.tsx';
 import { AssetDialog } from './asset-dialog.tsx';
 import { FileButton } from './file-button.tsx';
+import { UploadList } from './upload-list.tsx';
 
 const nameOf = (asset: Asset) => ('name' in asset ? asset.name : asset.filename);
 
@@ -26,7 +26,7 @@ export function AssetsPart({ slug }: { readonly slug?: string }) {
   const { assets } = words.value;
   const { items } = pages;
   const open = items?.find(({ id }) => id === shown);
-  const take = (files: readonly File[]) => void upload(slug, files);
+  const take = (files: readonly File[]) => upload(slug, files);
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
@@ -88,38 +88,6 @@ function AssetCard({ asset, onOpen }: { readonly asset: Asset; readonly onOpen: 
           <span>{bytesText(asset.sizeBytes)}</span>
         </span>
       </button>
-    </li>
-  );
-}
-
-function UploadList({ of }: { readonly of: string }) {
-  const shown = uploads.value.filter((one) => one.of === of);
-  if (shown.length === 0) return null;
-  return (
-    <ul class="rows">
-      {shown.map((one) => (
-        <UploadRow key={one.key} upload={one} />
-      ))}
-    </ul>
-  );
-}
-
-function UploadRow({ upload: { key, name, share, problem } }: { readonly upload: Upload }) {
-  const { assets } = words.value;
-  const failed = problem && problemWords(problem);
-  return (
-    <li class="row-item">
-      <div class="grow">
-        <p class="row-title">{name}</p>
-        {failed === undefined ? (
-          <progress class="progress" max={1} value={share} aria-label={assets.uploading(name)} />
-        ) : (
-          <p class="field-note is-bad" role="alert">
-            {failed.title} {failed.text}
-          </p>
-        )}
-      </div>
-      {failed !== undefined && <IconButton icon="close" label={assets.putAside} onClick={() => putAside(key)} />}
     </li>
   );
 }
