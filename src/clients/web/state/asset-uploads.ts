@@ -7,6 +7,7 @@ import { isPassingStatus, type PieceCalls, type Upload as Sent, sendInPieces } f
 import { api, problemIn } from '../api/client.ts';
 import { Problem, problemOf } from '../api/problem.ts';
 import { addVersion, keyOf, makeDeliverable } from './assets.ts';
+import { putInto } from './collections.ts';
 import { changed } from './store.ts';
 
 export interface Upload {
@@ -20,12 +21,17 @@ export interface Upload {
   readonly problem?: Problem;
 }
 
+/** What becomes of the file: the newest version of another, or a new one, which may be put into a collection. */
+export interface Into {
+  readonly fileId?: string;
+  readonly collectionId?: string | undefined;
+}
+
 interface Job {
   readonly key: number;
   readonly file: File;
   readonly slug: string | undefined;
-  /** Of which it becomes the newest version. */
-  readonly fileId: string | undefined;
+  readonly into: Into;
   readonly abort: AbortController;
   /** Of the upload at the service, once it has begun. */
   uploadId?: string;
@@ -66,12 +72,11 @@ async function cancel({ slug }: Job, uploadId: string): Promise<void> {
   }
 }
 
-/** With `fileId` each becomes its newest version. */
-export function upload(slug: string | undefined, files: readonly File[], fileId?: string): void {
+export function upload(slug: string | undefined, files: readonly File[], into: Into = {}): void {
   for (const file of files) {
     last += 1;
     uploads.value = [...uploads.value, { key: last, of: keyOf(slug), name: file.name, share: 0 }];
-    begin({ key: last, file, slug, fileId, abort: new AbortController() });
+    begin({ key: last, file, slug, into, abort: new AbortController() });
   }
 }
 
@@ -89,18 +94,24 @@ function begin(job: Job): void {
 }
 
 async function run(job: Job): Promise<void> {
-  const { key, file, slug, fileId, abort } = job;
+  const { key, file, slug, into, abort } = job;
   if (abort.signal.aborted) return;
   try {
     const calls = callsFor(job, await digestOf(file));
     const { id } = await sendInPieces(file.size, calls, (offset) => note(key, { share: shareOf(offset, file), isWaiting: false }));
-    await (fileId === undefined ? makeDeliverable(slug, id) : addVersion(slug, fileId, id));
+    await settle(job, id);
     jobs.delete(key);
     putAside(key);
   } catch (error) {
     if (!abort.signal.aborted) note(key, { problem: problemOf(error), isWaiting: false });
   }
-  changed(keyOf(slug), ...(fileId === undefined ? [] : [`asset:${fileId}`]));
+  changed(keyOf(slug), ...(into.fileId === undefined ? [] : [`asset:${into.fileId}`]));
+}
+
+async function settle({ slug, into: { fileId, collectionId } }: Job, blobId: string): Promise<void> {
+  if (fileId !== undefined) return addVersion(slug, fileId, blobId);
+  const { id } = await makeDeliverable(slug, blobId);
+  if (collectionId !== undefined) await putInto(slug, collectionId, id);
 }
 
 function shareOf(bytes: number, { size }: File): number {

@@ -18,9 +18,10 @@ export const keyOf = (slug: string | undefined) => `assets:${slug ?? 'mine'}`;
 /** The addresses that the service gives may have another name of its host than this window. */
 export const here = (url: string) => new URL(url).pathname + new URL(url).search;
 
-export function useAssets(slug: string | undefined) {
-  return usePages<Asset>(keyOf(slug), async (cursor) => {
-    const query = { cursor };
+/** `collection`: only what is in it. */
+export function useAssets(slug: string | undefined, collection?: string) {
+  return usePages<Asset>(collection === undefined ? keyOf(slug) : `${keyOf(slug)}:in:${collection}`, async (cursor) => {
+    const query = { cursor, collection };
     const { body } = await (slug === undefined
       ? api.assets.list({ query })
       : api.workspaceAssets.list({ params: { workspaceId: slug }, query }));
@@ -91,10 +92,12 @@ export async function removeAsset(slug: string | undefined, { id }: Asset): Prom
   changed(keyOf(slug));
 }
 
-export async function makeDeliverable(slug: string | undefined, blobId: string): Promise<void> {
+export async function makeDeliverable(slug: string | undefined, blobId: string): Promise<Deliverable> {
   const body = { blobId };
-  if (slug === undefined) await api.assets.create({ body });
-  else await api.workspaceAssets.create({ params: { workspaceId: slug }, body });
+  const made = await (slug === undefined
+    ? api.assets.create({ body })
+    : api.workspaceAssets.create({ params: { workspaceId: slug }, body }));
+  return made.body;
 }
 
 export async function addVersion(slug: string | undefined, fileId: string, blobId: string): Promise<void> {

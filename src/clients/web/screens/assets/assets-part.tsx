@@ -8,6 +8,7 @@ import { bytesText } from '../../words/format.ts';
 import { words } from '../../words/words.ts';
 import { More } from '../more.tsx';
 import { AssetDialog } from './asset-dialog.tsx';
+import { CollectionsBar } from './collections-bar.tsx';
 import { FileButton } from './file-button.tsx';
 import { UploadList } from './upload-list.tsx';
 
@@ -19,14 +20,15 @@ function iconOf({ mimeType }: Asset): IconName {
 
 /** `slug`: of the workspace; absent for one's own. */
 export function AssetsPart({ slug }: { readonly slug?: string }) {
-  const pages = useAssets(slug);
+  const [collection, setCollection] = useState<string>();
+  const pages = useAssets(slug, collection);
   const used = useUsedBytes(slug);
   const [isOver, setOver] = useState(false);
   const [shown, setShown] = useState<string>();
-  const { assets } = words.value;
+  const { assets, collections } = words.value;
   const { items } = pages;
   const open = items?.find(({ id }) => id === shown);
-  const take = (files: readonly File[]) => upload(slug, files);
+  const take = (files: readonly File[]) => upload(slug, files, { collectionId: collection });
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
@@ -47,11 +49,16 @@ export function AssetsPart({ slug }: { readonly slug?: string }) {
         </div>
         {items !== undefined && items.length > 0 && <FileButton label={assets.upload} onFiles={take} />}
       </div>
+      <CollectionsBar slug={slug} chosen={collection} onChoose={setCollection} />
       <UploadList of={keyOf(slug)} />
       {items === undefined && pages.problem === undefined && <Skeleton shape="card" count={4} />}
       {items === undefined && pages.problem !== undefined && <ProblemState problem={pages.problem} onRetry={pages.reload} />}
       {items?.length === 0 && (
-        <Empty icon="image" {...assets.empty} command={`npx easel assets upload logo.png${slug === undefined ? '' : ` -w ${slug}`}`}>
+        <Empty
+          icon="image"
+          {...(collection === undefined ? assets.empty : collections.empty)}
+          command={`npx easel assets upload logo.png${slug === undefined ? '' : ` -w ${slug}`}`}
+        >
           <FileButton label={assets.upload} onFiles={take} />
         </Empty>
       )}
