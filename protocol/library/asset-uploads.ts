@@ -37,7 +37,12 @@ export const assetUpload = z.object({
 const uploadId = idSchema('upload');
 const ofUpload = { mine: z.object({ uploadId }), ours: inWorkspace.extend({ uploadId }) };
 const offset = z.object({
-  offset: z.coerce.number().int().min(0).max(LIMITS.blobBytesMax).meta({ description: 'where the piece begins' }),
+  offset: z.coerce
+    .number({ error: 'must be where the piece begins, in bytes' })
+    .int()
+    .min(0)
+    .max(LIMITS.blobBytesMax)
+    .meta({ description: 'where the piece begins' }),
 });
 
 const begin = {

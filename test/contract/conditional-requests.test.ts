@@ -123,6 +123,10 @@ const WITHOUT_CONDITION: Partial<Record<EndpointId, string>> = {
   'sessions.revokeOthers': 'deletes a collection',
   'comments.deleteResolved': 'deletes by a filter',
   'metrics.put': 'its path has a list; one metric is at another',
+  'assets.sendPiece': 'the offset is its condition',
+  'assets.cancelUpload': 'ends an upload whatever has arrived',
+  'workspaceAssets.sendPiece': 'the offset is its condition',
+  'workspaceAssets.cancelUpload': 'ends an upload whatever has arrived',
 };
 
 const isWrite = ({ method }: Endpoint) => method === 'PUT' || method === 'PATCH' || method === 'DELETE';
