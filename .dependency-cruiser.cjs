@@ -75,7 +75,7 @@ module.exports = {
       from: { path: '^src/clients/web/' },
       to: {
         path: '^(protocol|actors|src)/',
-        pathNot: '^(src/clients/web/|src/edge/tokens\\.ts$|protocol/core/limits\\.ts$)',
+        pathNot: '^(src/clients/web/|src/edge/tokens\\.ts$|src/clients/sdk/pieces\\.ts$|protocol/core/limits\\.ts$)',
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -37,6 +37,7 @@ import { tableQueries } from './data/table-queries.ts';
 import { tables } from './data/tables.ts';
 import { viewers } from './data/viewer.ts';
 import { asking } from './library/ask.ts';
+import { assetUploads } from './library/asset-uploads.ts';
 import { catalog } from './library/catalog.ts';
 import { connections } from './library/connections.ts';
 import { fileImports } from './library/file-imports.ts';
@@ -131,6 +132,7 @@ export const endpoints = {
   ...explaining,
   ...connections,
   ...assets,
+  ...assetUploads,
   ...workspaceAssets,
   ...files,
   ...fileImports,

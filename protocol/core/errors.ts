@@ -269,7 +269,11 @@ export const ERRORS = {
     message: 'There is no such person here.',
     hint: 'Check the id or the address; an address without an account can be invited.',
   },
-  UPLOAD_NOT_FOUND: { status: 404, message: 'There is no such upload.', hint: 'Publish again with files_digest to start a new one.' },
+  UPLOAD_NOT_FOUND: {
+    status: 404,
+    message: 'There is no such upload.',
+    hint: 'Begin a new one: publish again with files_digest, or POST …/assets/uploads.',
+  },
   PREVIEW_LINK_NOT_FOUND: { status: 404, message: 'There is no such preview link.', hint: 'Create a new one.' },
   JOB_NOT_FOUND: { status: 404, message: 'There is no such job.', hint: 'GET /v1/jobs?artifact_id= lists the jobs of an artifact.' },
   RUN_NOT_FOUND: { status: 404, message: 'The job has no such run.', hint: 'GET /v1/jobs/{jobId}/logs lists its runs.' },
@@ -526,6 +530,11 @@ export const ERRORS = {
     status: 409,
     message: 'The resource has changed since you read it.',
     hint: 'Read it again and repeat your change on its current state.',
+  },
+  UPLOAD_OFFSET_CONFLICT: {
+    status: 409,
+    message: 'The piece does not begin where the upload ends.',
+    hint: 'GET the upload and send the piece at its offset.',
   },
   DUPLICATE_VALUE: {
     status: 409,

@@ -644,6 +644,12 @@ export const LIMITS = {
   // Links that have ended or were revoked are listed for so long
   assetLinksKeptMs: 90 * 24 * 3600 * 1000,
   assetLinkPasswordCharsMax: 200,
+  // Uploads in pieces: PAYLOAD_TOO_LARGE, and INVALID_REQUEST for one that is too small and not the last; together they bound the pieces of a file
+  assetPieceBytesMax: 8 * MB,
+  assetPieceBytesMin: 64 * KB,
+  assetUploadTtlMs: 24 * 3600 * 1000,
+  // Unfinished uploads of one person or agent: RATE_LIMITED
+  assetUploadsOpenMax: 50,
   // Calls of asset libraries by one person, reads of files and openings of share links by one address: RATE_LIMITED
   assetsPerMinute: 600,
   fileReadsPerMinute: 1000,

@@ -1,7 +1,7 @@
 /** Examples of asset libraries, the same of both kinds. */
 import { AT, EXAMPLE_IDS, inWorkspace } from '../core/example.ts';
 
-const { deliverable, blob, collection, shareLink, user } = EXAMPLE_IDS;
+const { deliverable, blob, collection, shareLink, upload, user } = EXAMPLE_IDS;
 const ofFile = { params: { fileId: deliverable } };
 const ofCollection = { params: { collectionId: collection } };
 const ofItem = { params: { collectionId: collection, fileId: deliverable } };
@@ -22,6 +22,16 @@ const made = {
     updatedAt: AT,
   },
 };
+const started = {
+  body: { filename: 'logo.png', mimeType: 'image/png', sizeBytes: 20_480 },
+  reply: {
+    ...{ id: upload, filename: 'logo.png', mimeType: 'image/png', sizeBytes: 20_480, offset: 0, pieceBytesMax: 8_388_608 },
+    expiresAt: '2026-01-06T09:30:00.000Z',
+    file: null,
+  },
+};
+const ofUpload = { params: { uploadId: upload } };
+const piece = { query: { offset: '0' } };
 const link = { body: { gate: 'password', password: 'correct horse battery' } };
 
 export const assetExamples = {
@@ -35,6 +45,14 @@ export const assetExamples = {
       createdAt: AT,
     },
   },
+  'assets.beginUpload': started,
+  'assets.getUpload': ofUpload,
+  'assets.sendPiece': { ...ofUpload, ...piece },
+  'assets.cancelUpload': ofUpload,
+  'workspaceAssets.beginUpload': { ...inWorkspace, ...started },
+  'workspaceAssets.getUpload': ours(ofUpload),
+  'workspaceAssets.sendPiece': { ...ours(ofUpload), ...piece },
+  'workspaceAssets.cancelUpload': ours(ofUpload),
   'assets.removeLoose': { params: { blobId: blob } },
   'assets.create': made,
   'assets.listCollections': page,

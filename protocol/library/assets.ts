@@ -13,7 +13,7 @@ export const deliverable = z.object({
   sizeBytes: z.number().int(),
   versionNo: z.number().int(),
   contentUrl: z.url().meta({ description: 'the bytes of the newest version' }),
-  thumbnailUrl: z.url().nullable().meta({ description: 'a picture of an image or a PDF, as soon as there is one' }),
+  thumbnailUrl: z.url().nullable().meta({ description: 'a picture of an image, a PDF or a video, as soon as there is one' }),
   createdBy: z.string(),
   createdAt: dateTime,
   updatedAt: dateTime,

@@ -52,7 +52,7 @@ export const files = {
     ...everybody,
     method: 'GET',
     path: '/v1/files/{fileId}/thumbnail',
-    summary: 'A picture of an image or a PDF, of the newest version: WebP, at most 480 pixels wide and high.',
+    summary: 'A picture of an image, a PDF or a video, of the newest version: WebP, at most 480 pixels wide and high.',
     params,
     query: query.pick({ link: true }),
     conditional: true,

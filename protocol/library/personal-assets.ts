@@ -96,7 +96,7 @@ export const remove = {
 
 export const listCollections = {
   method: 'GET',
-  query: z.object(pageQuery),
+  query: z.object({ ...pageQuery, file: fileId.optional().meta({ description: 'only those that have this deliverable' }) }),
   replies: { ok: { status: 200, body: z.object({ collections: z.array(collection), ...dataPageReply }) } },
   errors: [],
 } as const;

@@ -11,7 +11,7 @@ import { artifactsModule } from '../features/artifacts/artifacts/module.ts';
 import { previewLinksModule } from '../features/artifacts/preview-links/module.ts';
 import { publishModule } from '../features/artifacts/publish/module.ts';
 import { reviewsModule } from '../features/artifacts/reviews/module.ts';
-import { thumbnailsModule } from '../features/artifacts/thumbnails/module.ts';
+import { chromiumFor, thumbnailsModule } from '../features/artifacts/thumbnails/module.ts';
 import { ThumbnailWishes } from '../features/artifacts/thumbnails/wishes.ts';
 import { trashModule } from '../features/artifacts/trash/module.ts';
 import { versionsModule } from '../features/artifacts/versions/module.ts';
@@ -86,6 +86,7 @@ export type AllDeps = ModuleDeps & { readonly pageSdk: PageSdk; readonly appFile
 
 export function allModules(deps: AllDeps) {
   const identities = new Identities(deps);
+  const chromium = chromiumFor(deps);
   const mail = mailModule(deps);
   const tokens = tokensModule(deps);
   const sessions = sessionsModule({ ...deps, ...tokens });
@@ -150,7 +151,7 @@ export function allModules(deps: AllDeps) {
     publishModule({ ...deps, workspaces: workspaces.directory }),
     versionsModule(deps),
     previewLinksModule(deps),
-    thumbnailsModule({ ...deps, wishes, content: content.content }),
+    thumbnailsModule({ ...deps, wishes, content: content.content, chromium }),
     collaboratorsModule({ ...deps, mail: mail.mail }),
     accessRequests,
     viewing,
@@ -175,7 +176,7 @@ export function allModules(deps: AllDeps) {
     notesModule(deps),
     receipts,
     explainModule(deps),
-    assetsModule(deps),
+    assetsModule({ ...deps, chromium }),
     importsModule({ ...deps, sessions: sessions.sessions, workspaces: workspaces.directory }),
     skillsModule({ ...deps, workspaces: workspaces.directory }),
     search,

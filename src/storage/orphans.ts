@@ -42,6 +42,7 @@ function isOrphan(sql: Queries) {
     and not exists (select 1 from thumbnail t where t.sha256 = o.sha256)
     and not exists (select 1 from asset_file a where a.sha256 = o.sha256)
     and not exists (select 1 from asset_thumbnail t where t.sha256 = o.sha256)
+    and not exists (select 1 from asset_upload_piece p where p.sha256 = o.sha256)
     and not exists (select 1 from publish_upload_part p where p.sha256 = o.sha256)
     and not exists (select 1 from object_encoding e where e.encoded_sha256 = o.sha256)`;
 }

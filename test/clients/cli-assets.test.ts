@@ -1,5 +1,7 @@
 /** `easel assets` against the real service. */
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -61,4 +63,63 @@ it('does the same in a workspace, with loose files too', async () => {
   expect(await run('list', '-w', 'maps')).toMatch(/loose +6 B +text\/markdown .*note.md/);
   expect(await run('list')).toContain('No files yet.');
   expect(await run('rm', loose.id, '-w', 'maps')).toBe('Deleted.\n');
+});
+
+/** Passes connections on to the service, and cuts the one that carries what comes after so many bytes. */
+async function cuttingProxy(cutAtBytes: number) {
+  let passedBytes = 0;
+  let cuts = 0;
+  const server = createServer((from) => {
+    const to = connect(easel.port, '127.0.0.1');
+    for (const side of [from, to]) side.on('error', () => undefined);
+    to.pipe(from);
+    from.on('data', (chunk) => {
+      passedBytes += chunk.length;
+      to.write(chunk);
+      if (cuts > 0 || passedBytes < cutAtBytes) return;
+      cuts += 1;
+      from.destroy();
+      to.destroy();
+    });
+    from.on('close', () => to.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    passed: () => ({ bytes: passedBytes, cuts }),
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+it('goes on with an upload whose connection is cut, and sends little of it twice', async () => {
+  const content = randomBytes(2_500_000).toString('hex');
+  const proxy = await cuttingProxy(3_000_000);
+  const stored = await runInProcess(['assets', 'upload', given('big.txt', content), '--loose', '--json'], {
+    ...env(),
+    EASEL_URL: proxy.url,
+  });
+  expect([stored.code, stored.err]).toEqual([0, '']);
+  const { bytes, cuts } = proxy.passed();
+  expect([cuts, bytes < content.length + 2_500_000]).toEqual([1, true]);
+  const out = join(folder, 'big-out.txt');
+  await run('download', JSON.parse(stored.out).id, '-o', out);
+  expect(readFileSync(out, 'utf8') === content).toBe(true);
+  await proxy.close();
+});
+
+it('keeps files in collections', async () => {
+  expect(await run('collections', 'list')).toContain('No collections yet.');
+  const made = await document('upload', given('poster.txt', 'poster'));
+  const { id } = await document('collections', 'create', 'Campaign');
+  expect(await run('collections', 'rename', id, 'Spring')).toBe('It is called Spring now.\n');
+  expect(await run('collections', 'add', id, made.id)).toBe('Spring has 1 file.\n');
+  expect(await run('collections', 'list')).toMatch(new RegExp(`${id} +1 .*Spring`));
+  expect(await run('list', '--collection', id)).toContain(made.id);
+  expect(await run('collections', 'remove', id, made.id)).toContain('the file stays');
+  expect(await run('list', '--collection', id)).toContain('No files yet.');
+  expect(await run('collections', 'delete', id)).toContain('its files stay');
+  expect(await run('list')).toContain(made.id);
+  const ours = await document('collections', 'create', 'Maps', '-w', 'maps');
+  expect(await run('collections', 'list', '-w', 'maps')).toContain(ours.id);
+  expect(await run('collections', 'delete', ours.id, '-w', 'maps')).toContain('its files stay');
 });

@@ -48,3 +48,18 @@ it('shares a page outside, says why somebody sees it, and ends it', async () => 
   expect((await owner.run(['grants', 'end', slug, grants[0].id])).out).toBe('Ended. It opens nothing any more.\n');
   expect((await owner.run(['explain', outside.email, page])).out).toBe(`${outside.email} may do nothing with it.\n`);
 });
+
+it('shares a file of the workspace outside, which they download until it ends', async () => {
+  const { slug, client: outside } = stage;
+  await owner.write({ 'plan.txt': 'for the client' });
+  const { id } = (await owner.json(['assets', 'upload', 'plan.txt', '-w', slug])) as { id: string };
+  expect((await client.run(['assets', 'download', id])).code).toBe(4);
+  const added = await owner.run(['grants', 'add', slug, outside.email, '--file', id]);
+  expect(added.out).toMatch(/ may view "plan\.txt"\.\n$/);
+  expect((await client.run(['shared'])).out).toContain(`/v1/files/${id}/content`);
+  expect((await client.run(['assets', 'download', id, '-o', 'got.txt'])).out).toBe('Written to got.txt.\n');
+  const { grants } = (await owner.json(['grants', 'list', slug])) as { grants: [{ id: string }] };
+  await owner.run(['grants', 'end', slug, grants[0].id]);
+  expect((await client.run(['assets', 'download', id])).code).toBe(4);
+  expect((await owner.run(['grants', 'add', slug, outside.email, '--file', id, '--folder', 'fld_x'])).code).toBe(2);
+});

@@ -44,6 +44,29 @@ describeCluster('files in a cluster', () => {
     expect(stderr).toContain('REDIS_URL: needs S3_ENDPOINT, because files in the folder of one node are missing on the others.');
   });
 
+  it('pieces of an asset go to two nodes, and a third one makes the file', async () => {
+    const start = await stage();
+    const [a, b, c] = [await start(), await start(), await start()];
+    const { token } = await json(await fetch(`${a.baseUrl}/v1/auth/create-account`, { method: 'POST' }));
+    const call = (node: Program, path: string, init: RequestInit = {}) =>
+      fetch(node.baseUrl + path, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } });
+    const content = Buffer.from('shared by all\n'.repeat(12_000));
+    const file = { filename: 'log.txt', mimeType: 'text/plain', sizeBytes: content.length };
+    const { id } = await json(await call(a, '/v1/assets/uploads', post(file)));
+    let offset = 0;
+    for (const node of [a, b]) {
+      const body = new Uint8Array(content.subarray(offset, offset + 70_000));
+      const headers = { 'content-type': 'application/octet-stream' };
+      offset = (await json(await call(node, `/v1/assets/uploads/${id}?offset=${offset}`, { method: 'PATCH', headers, body }))).offset;
+    }
+    expect(offset).toBe(140_000);
+    const headers = { 'content-type': 'application/octet-stream' };
+    const body = new Uint8Array(content.subarray(offset));
+    const done = await json(await call(c, `/v1/assets/uploads/${id}?offset=${offset}`, { method: 'PATCH', headers, body }));
+    const read = await call(a, new URL(done.file.contentUrl).pathname);
+    expect(Buffer.from(await read.arrayBuffer()).equals(content)).toBe(true);
+  });
+
   it('a publish by digests is begun on one node, sent to another and finished on a third', async () => {
     const start = await stage();
     const [a, b, c] = [await start(), await start(), await start()];

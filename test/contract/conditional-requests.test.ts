@@ -76,10 +76,12 @@ const WITHOUT_ETAG: Partial<Record<EndpointId, string>> = {
   'assets.listCollections': 'a list',
   'assets.versions': 'a list',
   'assets.links': 'a list',
+  'assets.getUpload': 'an upload in pieces, whose offset is its condition',
   'workspaceAssets.list': 'a list',
   'workspaceAssets.listCollections': 'a list',
   'workspaceAssets.versions': 'a list',
   'workspaceAssets.links': 'a list',
+  'workspaceAssets.getUpload': 'an upload in pieces, whose offset is its condition',
   'pages.share': 'a page of this moment',
   'fileImports.list': 'a list',
   'fileImports.runs': 'a list',
@@ -121,6 +123,10 @@ const WITHOUT_CONDITION: Partial<Record<EndpointId, string>> = {
   'sessions.revokeOthers': 'deletes a collection',
   'comments.deleteResolved': 'deletes by a filter',
   'metrics.put': 'its path has a list; one metric is at another',
+  'assets.sendPiece': 'the offset is its condition',
+  'assets.cancelUpload': 'ends an upload whatever has arrived',
+  'workspaceAssets.sendPiece': 'the offset is its condition',
+  'workspaceAssets.cancelUpload': 'ends an upload whatever has arrived',
 };
 
 const isWrite = ({ method }: Endpoint) => method === 'PUT' || method === 'PATCH' || method === 'DELETE';

@@ -218,6 +218,8 @@ describe.each(databaseKinds())('over %s', (database) => {
       'access.explain': { email: 'ada@example.com' },
       'proxy.get': { url: 'http://a.example/' },
       'fileImports.runs': { sourceId: newId('importSource') },
+      'assets.sendPiece': { offset: '0' },
+      'workspaceAssets.sendPiece': { offset: '0' },
     };
     const query = { ...Object.fromEntries(needed), ...others[id] };
     const texts = name === 'file' ? ['x'.repeat(101)] : ['nonsense', `${newId('mail')}`, '1e2', '-1', '%FF', '%00'];

@@ -58,6 +58,11 @@ export function assetArrangements<W extends World>({ call, workspace, form }: To
         return { ids };
       }),
       place: only(place),
+      begun: async (world: W) => {
+        const { base, ids } = await place(world);
+        const { id } = await made(world, `${base}/uploads`, { filename: 'plan.txt', mimeType: 'text/plain', sizeBytes: 4 });
+        return { ids: { ...ids, upload: id } as Ids };
+      },
       link: async (world: W, gate: object = {}) => {
         const { base, ids } = await file(world);
         const { id, url } = await made(world, `${base}/${ids.deliverable}/links`, gate);
@@ -76,6 +81,14 @@ export function assetArrangements<W extends World>({ call, workspace, form }: To
       Object.entries({
         list: of.list,
         upload: of.upload,
+        beginUpload: of.place,
+        getUpload: of.begun,
+        sendPiece: async (world: W) => ({
+          ...(await of.begun(world)),
+          body: new TextEncoder().encode('sent'),
+          headers: { 'content-type': 'application/offset+octet-stream' },
+        }),
+        cancelUpload: of.begun,
         removeLoose: of.loose,
         create: of.loose,
         listCollections: of.collection,

@@ -33,6 +33,7 @@ import * as tableQuery from '../../data/table-queries.ts';
 import * as table from '../../data/tables.ts';
 import * as viewer from '../../data/viewer.ts';
 import * as asked from '../../library/ask.ts';
+import * as assetUpload from '../../library/asset-uploads.ts';
 import * as asset from '../../library/assets.ts';
 import * as cataloged from '../../library/catalog.ts';
 import * as connection from '../../library/connections.ts';
@@ -86,6 +87,7 @@ const FILES = [
   account,
   artifact,
   asset,
+  assetUpload,
   batch,
   blob,
   change,

@@ -1,11 +1,12 @@
-/** assets: list, upload, version, versions, link, links, revoke, download, rm: the files of one's own library, or of a workspace's. */
+/** assets: list, upload, version, versions, link, links, revoke, download, rm, collections: the files of one's own library, or of a workspace's. */
 import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
-import mime from 'mime';
-import { type AssetLibrary, libraryOf } from './asset-library.ts';
+import { addCollectionCommands } from './asset-collections.ts';
+import { libraryOf } from './asset-library.ts';
+import { storeAsset } from './asset-upload.ts';
 import { CliFailure } from './failures.ts';
-import { fileFailure, readGiven } from './given-files.ts';
+import { fileFailure } from './given-files.ts';
 import { collect, limitOption } from './paging.ts';
 import type { OpenSession, Session } from './session.ts';
 import { readText } from './standard-input.ts';
@@ -15,27 +16,12 @@ interface In {
   readonly workspace?: string;
 }
 
-const BOUNDARY_BYTES = 16;
-
-/** A form with one file. */
-function formOf(name: string, bytes: Uint8Array): { readonly body: Uint8Array; readonly mediaType: string } {
-  const boundary = Buffer.from(crypto.getRandomValues(new Uint8Array(BOUNDARY_BYTES))).toString('hex');
-  const type = mime.getType(name) ?? 'application/octet-stream';
-  const quoted = name.replace(/["\r\n]/g, '_');
-  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${quoted}"\r\nContent-Type: ${type}\r\n\r\n`;
-  const body = Buffer.concat([Buffer.from(head), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]);
-  return { body, mediaType: `multipart/form-data; boundary=${boundary}` };
-}
-
-async function store(library: AssetLibrary, file: string): Promise<{ readonly id: string; readonly filename: string }> {
-  return (await library.upload(formOf(basename(file), await readGiven(file)))).body;
-}
-
-async function list(session: Session, options: In & { limit: number }): Promise<void> {
+async function list(session: Session, options: In & { limit: number; collection?: string }): Promise<void> {
   const library = libraryOf(session, options.workspace);
+  const within = options.collection === undefined ? {} : { collection: options.collection };
   let usedBytes = 0;
   const { items, hasMore } = await collect(options.limit, async (query) => {
-    const { body } = await library.list(query);
+    const { body } = await library.list({ ...query, ...within });
     usedBytes = body.usedBytes;
     const loose = body.loose.map((one) => ({ ...one, name: one.filename, versionNo: null }));
     return { items: [...body.deliverables, ...loose], next: body.nextCursor };
@@ -56,7 +42,7 @@ async function list(session: Session, options: In & { limit: number }): Promise<
 
 async function upload(session: Session, file: string, options: In & { name?: string; loose?: boolean }): Promise<void> {
   const library = libraryOf(session, options.workspace);
-  const stored = await store(library, file);
+  const stored = await storeAsset(session, library, file);
   if (options.loose) return session.answer(stored, `Stored ${stored.filename} as ${stored.id}.`);
   const made = (await library.create({ blobId: stored.id, name: options.name })).body;
   session.answer(made, `Stored ${made.name} as ${made.id}.`);
@@ -64,7 +50,7 @@ async function upload(session: Session, file: string, options: In & { name?: str
 
 async function version(session: Session, fileId: string, file: string, options: In): Promise<void> {
   const library = libraryOf(session, options.workspace);
-  const { id: blobId } = await store(library, file);
+  const { id: blobId } = await storeAsset(session, library, file);
   const made = (await library.addVersion(fileId, { blobId })).body;
   session.answer(made, `${made.name} has version ${made.versionNo} now.`);
 }
@@ -148,6 +134,7 @@ export function addAssetCommands(program: Command, open: OpenSession): void {
     .description('Manages the files of your library, or with --workspace of a workspace.');
   addFileCommands(group, open);
   addLinkCommands(group, open);
+  addCollectionCommands(group, open, workspaceOption);
 }
 
 function addFileCommands(group: Command, open: OpenSession): void {
@@ -155,6 +142,7 @@ function addFileCommands(group: Command, open: OpenSession): void {
     .command('list')
     .summary('list files')
     .description('Lists the files, newest first; loose ones have no versions.')
+    .option('--collection <id>', 'only those in a collection')
     .addOption(workspaceOption())
     .addOption(limitOption())
     .addHelpText('after', example('list --workspace maps'))
@@ -162,7 +150,7 @@ function addFileCommands(group: Command, open: OpenSession): void {
   group
     .command('upload')
     .summary('store a file')
-    .description('Stores a file of this machine.')
+    .description('Stores a file of this machine. Begun again after an interruption, it goes on where it stopped.')
     .argument('<file>', 'an image, video, audio, PDF or text')
     .option('--name <name>', 'what it is called; default: the name of the file')
     .option('--loose', 'without versions and links')

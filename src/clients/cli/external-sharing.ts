@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { CAPABILITIES, type Capability } from '../../../protocol/sharing/capability.ts';
 import { artifactIdOf } from './artifact-name.ts';
+import { CliFailure } from './failures.ts';
 import { collect, limitOption } from './paging.ts';
 import type { OpenSession, Session } from './session.ts';
 import { tableText, timeText } from './text.ts';
@@ -37,8 +38,18 @@ async function grants(session: Session, workspaceId: string, options: { limit: n
 
 interface ShareOptions {
   readonly folder?: string;
+  readonly file?: string;
   readonly may: Capability;
   readonly expires?: string;
+}
+
+async function resourceOf(session: Session, artifact: string | undefined, { folder, file }: ShareOptions) {
+  if ([artifact, folder, file].filter((one) => one !== undefined).length > 1) {
+    throw new CliFailure('usage', 'INVALID_USAGE', 'One thing is shared at a time.', 'Give an artifact, --folder or --file.');
+  }
+  if (folder !== undefined) return { resource_type: 'folder', resource_id: folder } as const;
+  if (file !== undefined) return { resource_type: 'file', resource_id: file } as const;
+  return { resource_type: 'artifact', resource_id: await artifactIdOf(session, artifact) } as const;
 }
 
 async function share(
@@ -49,10 +60,7 @@ async function share(
   options: ShareOptions,
 ): Promise<void> {
   const { signal } = session.shell;
-  const resource =
-    options.folder === undefined
-      ? ({ resource_type: 'artifact', resource_id: await artifactIdOf(session, artifact) } as const)
-      : ({ resource_type: 'folder', resource_id: options.folder } as const);
+  const resource = await resourceOf(session, artifact, options);
   const body = { email, ...resource, capability: options.may, ...(options.expires !== undefined && { expires_at: options.expires }) };
   const made = (await session.api.grants.sharePerson({ params: { workspaceId }, body, signal })).body;
   session.answer(made, `${made.subject_name} may ${made.capability} "${made.resource_name}".`);
@@ -132,11 +140,12 @@ export function addExternalSharingCommands(program: Command, open: OpenSession):
     .action(async (workspace, options, command) => grants(await open(command), workspace, options));
   given
     .command('add')
-    .description('Shares an artifact or a folder with an address outside, which is told by mail.')
+    .description('Shares an artifact, a folder or a file with an address outside, which is told by mail.')
     .argument(...WORKSPACE)
     .argument('<email>', 'the address')
     .argument('[artifact]', 'slug, id or folder (default: the artifact of this folder)')
     .option('--folder <id>', 'a folder instead of an artifact')
+    .option('--file <id>', 'a file of the workspace, as "easel assets list" shows it, instead of an artifact; they may look at it')
     .addOption(new Option('--may <capability>', 'what they may do').choices(CAPABILITIES).default('view'))
     .option('--expires <time>', 'when it ends')
     .addHelpText(

@@ -4,7 +4,8 @@ import type { Session } from './session.ts';
 import { bytesText, countText } from './text.ts';
 
 export interface Progress {
-  sent(bytes: number): void;
+  /** `files`: how many are complete with these bytes, default one. */
+  sent(bytes: number, files?: number): void;
   end(): void;
 }
 
@@ -31,9 +32,9 @@ export function startProgress(session: Session, files: number, bytes: number): P
   // An empty file counts as one byte, so that the bar also completes for a folder of empty files.
   bar.start(Math.max(bytes, 1), 0, payload());
   return {
-    sent: (more) => {
+    sent: (more, moreFiles = 1) => {
       doneBytes += more;
-      doneFiles += 1;
+      doneFiles += moreFiles;
       bar.update(doneBytes, payload());
     },
     end: () => bar.stop(),

@@ -1,7 +1,5 @@
 /** Files of a library: the person's own, or a workspace's by its slug. */
-import { signal } from '@preact/signals';
-import { type Answer, api, problemIn } from '../api/client.ts';
-import { Problem, problemOf } from '../api/problem.ts';
+import { type Answer, api } from '../api/client.ts';
 import { pageOf, usePages } from './pages.ts';
 import { changed, useLoaded } from './store.ts';
 
@@ -20,9 +18,10 @@ export const keyOf = (slug: string | undefined) => `assets:${slug ?? 'mine'}`;
 /** The addresses that the service gives may have another name of its host than this window. */
 export const here = (url: string) => new URL(url).pathname + new URL(url).search;
 
-export function useAssets(slug: string | undefined) {
-  return usePages<Asset>(keyOf(slug), async (cursor) => {
-    const query = { cursor };
+/** `collection`: only what is in it. */
+export function useAssets(slug: string | undefined, collection?: string) {
+  return usePages<Asset>(collection === undefined ? keyOf(slug) : `${keyOf(slug)}:in:${collection}`, async (cursor) => {
+    const query = { cursor, collection };
     const { body } = await (slug === undefined
       ? api.assets.list({ query })
       : api.workspaceAssets.list({ params: { workspaceId: slug }, query }));
@@ -93,71 +92,16 @@ export async function removeAsset(slug: string | undefined, { id }: Asset): Prom
   changed(keyOf(slug));
 }
 
-export async function makeDeliverable(slug: string | undefined, blobId: string): Promise<void> {
+export async function makeDeliverable(slug: string | undefined, blobId: string): Promise<Deliverable> {
   const body = { blobId };
-  if (slug === undefined) await api.assets.create({ body });
-  else await api.workspaceAssets.create({ params: { workspaceId: slug }, body });
+  const made = await (slug === undefined
+    ? api.assets.create({ body })
+    : api.workspaceAssets.create({ params: { workspaceId: slug }, body }));
+  return made.body;
 }
 
-async function addVersion(slug: string | undefined, fileId: string, blobId: string): Promise<void> {
+export async function addVersion(slug: string | undefined, fileId: string, blobId: string): Promise<void> {
   const body = { blobId };
   if (slug === undefined) await api.assets.addVersion({ params: { fileId }, body });
   else await api.workspaceAssets.addVersion({ params: { workspaceId: slug, fileId }, body });
-}
-
-export interface Upload {
-  readonly key: number;
-  readonly of: string;
-  readonly name: string;
-  /** From 0 to 1. */
-  readonly share: number;
-  readonly problem?: Problem;
-}
-
-/** Those under way, and those that have failed until they are put aside. They go on while another screen is shown. */
-export const uploads = signal<readonly Upload[]>([]);
-let last = 0;
-
-export function putAside(key: number): void {
-  uploads.value = uploads.value.filter((one) => one.key !== key);
-}
-
-/** One after the other, so that each gets the whole connection. With `fileId` each becomes its newest version. */
-export async function upload(slug: string | undefined, files: readonly File[], fileId?: string): Promise<void> {
-  const waiting = files.map((file) => {
-    last += 1;
-    return { file, key: last };
-  });
-  uploads.value = [...uploads.value, ...waiting.map(({ file, key }) => ({ key, of: keyOf(slug), name: file.name, share: 0 }))];
-  for (const { file, key } of waiting) {
-    const note = (change: Partial<Upload>) => {
-      uploads.value = uploads.value.map((one) => (one.key === key ? { ...one, ...change } : one));
-    };
-    try {
-      const { id } = await send(slug, file, (share) => note({ share }));
-      await (fileId === undefined ? makeDeliverable(slug, id) : addVersion(slug, fileId, id));
-      putAside(key);
-    } catch (error) {
-      note({ problem: problemOf(error) });
-    }
-    changed(keyOf(slug), ...(fileId === undefined ? [] : [`asset:${fileId}`]));
-  }
-}
-
-/** `fetch` does not tell how much of a body was sent. */
-function send(slug: string | undefined, file: File, onProgress: (share: number) => void): Promise<{ readonly id: string }> {
-  const form = new FormData();
-  form.append('file', file);
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open('POST', slug === undefined ? '/v1/assets/upload' : `/v1/workspaces/${encodeURIComponent(slug)}/assets/upload`);
-    request.setRequestHeader('accept', 'application/json');
-    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
-    request.onerror = () => reject(new Problem({ status: 0, code: 'OFFLINE', message: 'Easel does not answer.' }));
-    request.onload = () => {
-      if (request.status === 201) resolve(JSON.parse(request.responseText) as { id: string });
-      else void problemIn(new Response(request.responseText, { status: request.status })).then(reject);
-    };
-    request.send(form);
-  });
 }

@@ -64,16 +64,20 @@ export function useMayShareOutside(slug: string) {
   });
 }
 
-export function useGrants(slug: string, subjectId?: string) {
-  return usePages<Grant>(`grants:${slug}:${subjectId ?? ''}`, async (cursor) => {
-    const { body } = await api.grants.list({ params: { workspaceId: slug }, query: { cursor, subject_id: subjectId } });
+export function useGrants(
+  slug: string,
+  { subjectId, resourceId }: { readonly subjectId?: string | undefined; readonly resourceId?: string } = {},
+) {
+  return usePages<Grant>(`grants:${slug}:${subjectId ?? ''}:${resourceId ?? ''}`, async (cursor) => {
+    const query = { cursor, subject_id: subjectId, resource_id: resourceId };
+    const { body } = await api.grants.list({ params: { workspaceId: slug }, query });
     return pageOf(body.grants, body);
   });
 }
 
 /** With whom: an organisation that is known, or an address. */
 export type Subject = { readonly sharee: Pick<Sharee, 'id' | 'name'> } | { readonly email: string };
-export type Resource = { readonly type: 'artifact' | 'folder'; readonly id: string };
+export type Resource = { readonly type: Grant['resource_type']; readonly id: string };
 
 export interface Terms {
   readonly capability: Capability;

@@ -32,6 +32,7 @@ export const enExternal = {
     chosen: (name: string) => `Chosen: ${name}`,
     page: 'Page',
     folder: 'Folder',
+    file: 'File',
     what: (type: string, name: string) => `${type} “${name}”`,
     endTitle: (name: string) => `End the access of ${name}?`,
     endText: (what: string) => `They lose ${what} at once, unless it is shared with them in another way too.`,

@@ -33,6 +33,7 @@ export const esExternal: typeof enExternal = {
     chosen: (name) => `Elegida: ${name}`,
     page: 'Página',
     folder: 'Carpeta',
+    file: 'Archivo',
     what: (type, name) => `${type} «${name}»`,
     endTitle: (name) => `¿Terminar el acceso de ${name}?`,
     endText: (what) => `Pierde ${what} enseguida, salvo que también se comparta de otro modo.`,

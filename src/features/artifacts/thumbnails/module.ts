@@ -6,11 +6,17 @@ import { type QueueDeps, ThumbnailQueue } from './queue.ts';
 
 type Ids = keyof ReturnType<typeof thumbnailHandlers>;
 
-export function thumbnailsModule(deps: ModuleDeps & Pick<QueueDeps, 'wishes' | 'content'>): Module<Ids> {
-  const { settings, log } = deps;
+type Deps = ModuleDeps & Pick<QueueDeps, 'wishes' | 'content'> & { readonly chromium: ChromiumRenderer | null };
+
+/** Draws the pictures of pages and of videos; null where none are wanted. */
+export function chromiumFor({ settings, log }: Pick<ModuleDeps, 'settings' | 'log'>): ChromiumRenderer | null {
+  if (settings.THUMBNAILS === 'off') return null;
+  return new ChromiumRenderer({ mode: settings.THUMBNAILS, path: settings.CHROMIUM_PATH, clock: systemClock, log });
+}
+
+export function thumbnailsModule(deps: Deps): Module<Ids> {
   const handlers = thumbnailHandlers(deps);
-  if (settings.THUMBNAILS === 'off') return { handlers };
-  const renderer = new ChromiumRenderer({ mode: settings.THUMBNAILS, path: settings.CHROMIUM_PATH, clock: systemClock, log });
-  const queue = new ThumbnailQueue({ ...deps, renderer });
+  if (deps.chromium === null) return { handlers };
+  const queue = new ThumbnailQueue({ ...deps, renderer: deps.chromium });
   return { handlers, start: () => queue.start(), close: () => queue.stop() };
 }

@@ -16,6 +16,8 @@ export interface PageToDraw {
   /** Scheme, host and port under which the page believes to be. Nothing is ever asked there. */
   readonly origin: string;
   readonly files: PageFiles;
+  /** Of all its files together; default: what a page may need. */
+  readonly bytesMax?: number;
 }
 
 export interface Renderer {

@@ -21,14 +21,20 @@ function collections(sql: Queries) {
     from asset_collection l`;
 }
 
-export function listCollections(sql: Queries, library: Library, after: PageKey, rowsMax: number) {
+function having(sql: Queries, file: DeliverableId | undefined) {
+  if (file === undefined) return sql``;
+  return sql`and exists (select from asset_collection_item i where i.collection_id = l.id and i.deliverable_id = ${file})`;
+}
+
+export function listCollections(sql: Queries, library: Library, file: DeliverableId | undefined, after: PageKey, rowsMax: number) {
   return sql<CollectionRow[]>`
-    ${collections(sql)} where ${within(sql, library)} and (l.created_at_ms, l.id) < (${after.number}, ${after.id})
+    ${collections(sql)} where ${within(sql, library)} ${having(sql, file)} and (l.created_at_ms, l.id) < (${after.number}, ${after.id})
     order by l.created_at_ms desc, l.id desc limit ${rowsMax}`;
 }
 
-export async function countCollections(sql: Queries, library: Library): Promise<number> {
-  const [row] = await sql<{ total: number }[]>`select count(*)::int as total from asset_collection l where ${within(sql, library)}`;
+export async function countCollections(sql: Queries, library: Library, file: DeliverableId | undefined): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`
+    select count(*)::int as total from asset_collection l where ${within(sql, library)} ${having(sql, file)}`;
   return row?.total ?? 0;
 }
 

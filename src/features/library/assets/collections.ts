@@ -24,9 +24,9 @@ import { requireDeliverable } from './rows.ts';
 export function collectionActions({ sql }: Pick<AssetDeps, 'sql'>) {
   return {
     async listCollections(library: Library, { query }: AssetCall<'listCollections'>) {
-      const rows = await listCollections(sql, library, decodeCursor(query.cursor), query.limit + 1);
+      const rows = await listCollections(sql, library, query.file, decodeCursor(query.cursor), query.limit + 1);
       const { items, page } = cutPage(rows, query.limit, (row) => ({ number: row.createdAtMs, id: row.id }));
-      const total = query.count && { total: await countCollections(sql, library) };
+      const total = query.count && { total: await countCollections(sql, library, query.file) };
       return { reply: 'ok', body: { collections: items.map(presentCollection), ...camelPage(page), ...total } } as const;
     },
     async createCollection(library: Library, call: AssetCall<'createCollection'>) {
@@ -34,7 +34,7 @@ export function collectionActions({ sql }: Pick<AssetDeps, 'sql'>) {
       const row = await sql.begin(async (tx) => {
         // The lock of the library, so that collections that are made together cannot exceed the maximum.
         await lockUsage(tx, library.holder);
-        requireFewer(await countCollections(tx, library), LIMITS.assetCollectionsMax, 'collections in a library');
+        requireFewer(await countCollections(tx, library, undefined), LIMITS.assetCollectionsMax, 'collections in a library');
         const id = await insertCollection(tx, library, name, call.nowMs);
         await note(tx, library, call, { action: 'asset_collection.create', target: { type: 'collection', id, name } });
         return requireCollection(tx, library, id);

@@ -11,6 +11,7 @@ import { type FileMeta, receiveForm } from '../../data/blobs/storing.ts';
 import type { Queries, ServiceDeps } from '../../deps.ts';
 import { addRelease, addUsage, lockUsage } from '../../people/usage/rows.ts';
 import { checkRoom, settle, whileReserved } from '../../people/usage/storage.ts';
+import type { AuditedCall } from '../../workspaces/audit/audit.ts';
 import { requireCollection } from './collection-rows.ts';
 import { camelPage, type Library, note, requireFewer, requireKeeper } from './library.ts';
 import { deliverableEtag, presentDeliverable, presentLoose, presentVersion } from './present.ts';
@@ -29,6 +30,7 @@ import {
   listDeliverables,
   listLoose,
   listVersions,
+  type NewFile,
   type Removed,
   renameDeliverable,
   requireDeliverable,
@@ -154,7 +156,7 @@ export function changingFiles(deps: AssetDeps) {
       const bytes = Math.max(0, body.lengthBytes - LIMITS.multipartOverheadBytesMax);
       // Early refusals, before the file is sent; what decides is the transaction that records it.
       await checkRoom(sql, library.holder, { bytes, artifacts: 0 }, call.nowMs);
-      requireFewer((await contentsOf(sql, library)).files, LIMITS.assetFilesMax, 'files in a library, with all their versions');
+      await requireFileRoom(sql, library);
       const { file, ...meta } = await receiveForm(deps.spool, body, contentType);
       try {
         const row = await storeUpload(deps, library, call, meta, file);
@@ -172,25 +174,47 @@ async function storeUpload(
   library: Library,
   call: AssetCall<'upload'>,
   meta: FileMeta,
-  { sha256, sizeBytes, path }: SpooledFile,
+  file: SpooledFile,
 ): Promise<FileRow> {
-  const { sql, clock, objects } = deps;
+  const { sql, clock } = deps;
+  const { sha256, sizeBytes } = file;
   return whileReserved(deps, library.holder, sizeBytes, async (held) => {
-    // Stamped before the bytes arrive: the sweep skips objects that were stamped within the last day.
-    await stampObjects(sql, new Map([[sha256, sizeBytes]]), clock.nowMs());
-    await objects.putFile(sha256, path, sizeBytes);
+    await placeFile(deps, file);
     return sql.begin(async (tx) => {
-      if (call.refusal !== undefined) throw call.refusal;
       const nowMs = clock.nowMs();
       await settle(tx, library.holder, held, { bytes: sizeBytes, artifacts: 0 }, nowMs);
-      requireFewer((await contentsOf(tx, library)).files, LIMITS.assetFilesMax, 'files in a library, with all their versions');
-      const row = await insertFile(tx, library, { ...meta, sizeBytes, sha256 }, nowMs);
-      if (isPictured(meta.mimeType)) await askForPicture(tx, row.id, library.holder, nowMs);
-      const target = { type: 'file', id: row.id, name: row.filename };
-      await note(tx, library, call, { action: 'asset.upload', target, detail: { size_bytes: sizeBytes, mime_type: meta.mimeType } });
-      return row;
+      return recordFile(tx, library, call, { ...meta, sizeBytes, sha256 }, nowMs);
     });
   });
+}
+
+/** Puts a received file into the object store, before a row names it. */
+export async function placeFile({ sql, clock, objects }: AssetDeps, { sha256, sizeBytes, path }: SpooledFile): Promise<void> {
+  // Stamped before the bytes arrive: the sweep skips objects that were stamped within the last day.
+  await stampObjects(sql, new Map([[sha256, sizeBytes]]), clock.nowMs());
+  await objects.putFile(sha256, path, sizeBytes);
+}
+
+/** Records a stored file as a loose one, in the transaction that has counted it. Throws what has ended the access of the call. */
+export async function recordFile(
+  tx: Queries,
+  library: Library,
+  call: Pick<BaseCall, 'refusal'> & AuditedCall,
+  file: NewFile,
+  nowMs: number,
+): Promise<FileRow> {
+  if (call.refusal !== undefined) throw call.refusal;
+  await requireFileRoom(tx, library);
+  const row = await insertFile(tx, library, file, nowMs);
+  if (isPictured(row.mimeType)) await askForPicture(tx, row.id, library.holder, nowMs);
+  const target = { type: 'file', id: row.id, name: row.filename };
+  await note(tx, library, call, { action: 'asset.upload', target, detail: { size_bytes: row.sizeBytes, mime_type: row.mimeType } });
+  return row;
+}
+
+/** Throws ASSET_LIMIT_EXCEEDED. */
+export async function requireFileRoom(sql: Queries, library: Library): Promise<void> {
+  requireFewer((await contentsOf(sql, library)).files, LIMITS.assetFilesMax, 'files in a library, with all their versions');
 }
 
 /** A loose file that the caller may use, locked. Throws BLOB_NOT_FOUND, FORBIDDEN. */

@@ -8,23 +8,29 @@ import { type AssetDeps, changingFiles, readingFiles } from './files.ts';
 import { mine, ours } from './library.ts';
 import { linkActions } from './links.ts';
 import type { ShareLinks } from './share-links.ts';
+import { uploadActions } from './uploads.ts';
 
 type Ids = Extract<keyof Endpoints, `assets.${string}` | `workspaceAssets.${string}`>;
 
 export function assetHandlers(deps: AssetDeps & { readonly shareLinks: ShareLinks; readonly hasher: PasswordHasher }): Handlers<Ids> {
-  const all = { ...readingFiles(deps), ...changingFiles(deps), ...collectionActions(deps), ...linkActions(deps) };
+  const all = { ...readingFiles(deps), ...changingFiles(deps), ...collectionActions(deps), ...linkActions(deps), ...uploadActions(deps) };
   return { ...personal(all), ...ofWorkspace(all) };
 }
 
 type All = ReturnType<typeof readingFiles> &
   ReturnType<typeof changingFiles> &
   ReturnType<typeof collectionActions> &
-  ReturnType<typeof linkActions>;
+  ReturnType<typeof linkActions> &
+  ReturnType<typeof uploadActions>;
 
 function personal(all: All): Handlers<Extract<Ids, `assets.${string}`>> {
   return {
     'assets.list': (call) => all.list(mine(call), call),
     'assets.upload': (call) => all.upload(mine(call), call),
+    'assets.beginUpload': (call) => all.beginUpload(mine(call), call),
+    'assets.getUpload': (call) => all.getUpload(mine(call), call),
+    'assets.sendPiece': (call) => all.sendPiece(mine(call), call),
+    'assets.cancelUpload': (call) => all.cancelUpload(mine(call), call),
     'assets.removeLoose': (call) => all.removeLoose(mine(call), call),
     'assets.create': (call) => all.create(mine(call), call),
     'assets.listCollections': (call) => all.listCollections(mine(call), call),
@@ -49,6 +55,10 @@ function ofWorkspace(all: All): Handlers<Extract<Ids, `workspaceAssets.${string}
   return {
     'workspaceAssets.list': (call) => all.list(ours(call), call),
     'workspaceAssets.upload': (call) => all.upload(ours(call), call),
+    'workspaceAssets.beginUpload': (call) => all.beginUpload(ours(call), call),
+    'workspaceAssets.getUpload': (call) => all.getUpload(ours(call), call),
+    'workspaceAssets.sendPiece': (call) => all.sendPiece(ours(call), call),
+    'workspaceAssets.cancelUpload': (call) => all.cancelUpload(ours(call), call),
     'workspaceAssets.removeLoose': (call) => all.removeLoose(ours(call), call),
     'workspaceAssets.create': (call) => all.create(ours(call), call),
     'workspaceAssets.listCollections': (call) => all.listCollections(ours(call), call),

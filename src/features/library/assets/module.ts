@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { systemClock } from '../../../platform/clock.ts';
+import type { ChromiumRenderer } from '../../artifacts/thumbnails/chromium/chromium-renderer.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
 import { PasswordHasher } from '../../people/sign-in/password-hasher.ts';
 import { contentHandlers } from './content.ts';
@@ -11,14 +12,19 @@ import { sharePages } from './share-page.ts';
 import { removeEndedLibraries } from './sweeps.ts';
 import { drawingIn } from './thumbnails/drawing.ts';
 import { PictureQueue } from './thumbnails/queue.ts';
+import { isVideo } from './thumbnails/rules.ts';
+import { videoDrawingIn } from './thumbnails/video-drawing.ts';
+import { expireAssetUploads } from './uploads.ts';
 
 type Ids = keyof (ReturnType<typeof assetHandlers> & ReturnType<typeof contentHandlers> & ReturnType<typeof sharePages>);
 
-export function assetsModule(deps: ModuleDeps): Module<Ids> {
+export function assetsModule(deps: ModuleDeps & { readonly chromium: ChromiumRenderer | null }): Module<Ids> {
   const { sql, clock } = deps;
   const hasher = new PasswordHasher(deps);
   const shareLinks = new ShareLinks({ ...deps, hasher, limiter: deps.limiters.shared });
-  const pictures = new PictureQueue({ ...deps, draw: drawingIn(join(deps.builtDir, 'picture-process.js'), systemClock) });
+  const drawFile = drawingIn(join(deps.builtDir, 'picture-process.js'), systemClock);
+  const drawVideo = videoDrawingIn(deps.chromium);
+  const pictures = new PictureQueue({ ...deps, draw: (...file) => (isVideo(file[1]) ? drawVideo : drawFile)(...file) });
   return {
     handlers: {
       ...assetHandlers({ ...deps, shareLinks, hasher, pictures }),
@@ -26,6 +32,7 @@ export function assetsModule(deps: ModuleDeps): Module<Ids> {
       ...sharePages({ ...deps, shareLinks }),
     },
     sweeps: [
+      { name: 'assetUploads', run: (signal) => expireAssetUploads(deps, signal) },
       { name: 'assetLinks', run: () => deleteEndedLinks(sql, clock.nowMs() - LIMITS.assetLinksKeptMs) },
       { name: 'assetsOfDeletedWorkspaces', run: (signal) => removeEndedLibraries(deps, signal) },
     ],

@@ -123,6 +123,12 @@ export async function insertFile(tx: Queries, library: Library, file: NewFile, n
   return { id, filename, mimeType, sizeBytes, hasPicture: false, createdBy: library.creator, createdAtMs: nowMs };
 }
 
+/** A stored file, whatever became of it. */
+export async function findFile(sql: Queries, id: BlobId): Promise<FileRow | null> {
+  const [row] = await sql<FileRow[]>`${files(sql)} where l.id = ${id}`;
+  return row ?? null;
+}
+
 export async function deleteFile(tx: Queries, id: BlobId): Promise<void> {
   await tx`delete from asset_file where id = ${id}`;
 }

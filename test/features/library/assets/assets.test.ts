@@ -165,6 +165,10 @@ test('collections order deliverables of the same library', async () => {
   expect((await refusal(add(foreign.id))).slice(0, 2)).toEqual([404, 'FILE_NOT_FOUND']);
   const { deliverables, loose } = await get(user, `${MINE}?collection=${made.id}`);
   expect([deliverables.map(({ id }: { id: string }) => id), loose]).toEqual([[file.id], []]);
+  const other = await json(await easel.fetch(`${MINE}/collections`, { token: user.token, ...post({ name: 'Empty' }) }));
+  const having = await get(user, `${MINE}/collections?file=${file.id}&count=true`);
+  expect([having.collections.map(({ id }: { id: string }) => id), having.total]).toEqual([[made.id], 1]);
+  expect(await statusOf(remove(user, `${MINE}/collections/${other.id}`))).toBe(200);
   expect(await statusOf(easel.fetch(`${MINE}?collection=${made.id}`, { token: (stranger as TestUser).token }))).toBe(404);
   expect(await statusOf(remove(user, `${items}/${file.id}`))).toBe(200);
   expect((await get(user, `${MINE}/collections/${made.id}`)).itemCount).toBe(0);

@@ -1,16 +1,8 @@
 /** One file: how it looks, its name, its versions and its links. */
 import { useState } from 'preact/hooks';
-import {
-  type Asset,
-  type Deliverable,
-  here,
-  keyOf,
-  makeDeliverable,
-  removeAsset,
-  rename,
-  upload,
-  useVersions,
-} from '../../state/assets.ts';
+import { upload } from '../../state/asset-uploads.ts';
+import { type Asset, type Deliverable, here, keyOf, makeDeliverable, removeAsset, rename, useVersions } from '../../state/assets.ts';
+import { mayManage } from '../../state/place.ts';
 import { changed } from '../../state/store.ts';
 import { tell, tellProblem } from '../../state/toasts.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
@@ -20,8 +12,10 @@ import { Time } from '../../ui/small.tsx';
 import { Loaded } from '../../ui/states.tsx';
 import { bytesText } from '../../words/format.ts';
 import { words } from '../../words/words.ts';
+import { CollectionsSection } from './collections-section.tsx';
 import { FileButton } from './file-button.tsx';
 import { LinksSection } from './links-section.tsx';
+import { OutsideSection } from './outside-section.tsx';
 
 interface AssetProps {
   readonly slug?: string | undefined;
@@ -45,7 +39,8 @@ export function AssetDialog({ slug, asset, onClose }: AssetProps) {
   const name = 'name' in asset ? asset.name : asset.filename;
   const [asks, setAsks] = useState(false);
   const [draft, setDraft] = useState(name);
-  const isChanged = draft.trim() !== name;
+  const [isTyped, setTyped] = useState(false);
+  const isChanged = draft.trim() !== name || isTyped;
   const remove = async () => {
     if (!(await tried(() => removeAsset(slug, asset)))) return;
     tell(assets.removed);
@@ -61,7 +56,7 @@ export function AssetDialog({ slug, asset, onClose }: AssetProps) {
       <p class="soft">
         {bytesText(asset.sizeBytes)}, {asset.mimeType}, <Time at={asset.createdAt} />
       </p>
-      <p class="row">
+      <p class="row asset-actions">
         <LinkButton icon="down" href={here(asset.contentUrl)} download={name}>
           {assets.download}
         </LinkButton>
@@ -74,7 +69,9 @@ export function AssetDialog({ slug, asset, onClose }: AssetProps) {
         <>
           <NameForm slug={slug} asset={asset} draft={draft} onDraft={setDraft} />
           <VersionsSection slug={slug} asset={asset} />
+          <CollectionsSection slug={slug} fileId={asset.id} />
           <LinksSection slug={slug} fileId={asset.id} />
+          {slug !== undefined && mayManage(slug) && <OutsideSection slug={slug} fileId={asset.id} onTyped={setTyped} />}
         </>
       )}
       {asks && (
@@ -103,7 +100,7 @@ function NameForm({ slug, asset, draft, onDraft }: NameProps) {
     if (await tried(() => rename(slug, asset.id, draft.trim()))) tell(assets.renamed);
   };
   return (
-    <form onSubmit={save}>
+    <form class="part" onSubmit={save}>
       <TextField label={assets.name} value={draft} onText={onDraft} required maxLength={200} />
       <Button type="submit" small disabled={draft.trim() === '' || draft.trim() === asset.name}>
         {assets.rename}
@@ -116,12 +113,12 @@ function VersionsSection({ slug, asset }: Pick<NameProps, 'slug' | 'asset'>) {
   const versions = useVersions(slug, asset.id);
   const { assets } = words.value;
   return (
-    <section class="part" aria-labelledby="asset-versions">
+    <section class="part asset-part" aria-labelledby="asset-versions">
       <div class="section-head">
         <h3 id="asset-versions" class="grow">
           {assets.versions}
         </h3>
-        <FileButton single label={assets.newVersion} onFiles={(files) => void upload(slug, files, asset.id)} />
+        <FileButton single label={assets.newVersion} onFiles={(files) => upload(slug, files, { fileId: asset.id })} />
       </div>
       <Loaded of={versions}>
         {(shown) => (

@@ -1,15 +1,16 @@
 /** The files of a library, as pictures. */
 import { useState } from 'preact/hooks';
-import { type Asset, here, keyOf, putAside, type Upload, upload, uploads, useAssets, useUsedBytes } from '../../state/assets.ts';
-import { IconButton } from '../../ui/button.tsx';
+import { upload } from '../../state/asset-uploads.ts';
+import { type Asset, here, keyOf, useAssets, useUsedBytes } from '../../state/assets.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Empty, ProblemState, Skeleton } from '../../ui/states.tsx';
 import { bytesText } from '../../words/format.ts';
-import { problemWords } from '../../words/problems.ts';
 import { words } from '../../words/words.ts';
 import { More } from '../more.tsx';
 import { AssetDialog } from './asset-dialog.tsx';
+import { CollectionsBar } from './collections-bar.tsx';
 import { FileButton } from './file-button.tsx';
+import { UploadList } from './upload-list.tsx';
 
 const nameOf = (asset: Asset) => ('name' in asset ? asset.name : asset.filename);
 
@@ -19,14 +20,15 @@ function iconOf({ mimeType }: Asset): IconName {
 
 /** `slug`: of the workspace; absent for one's own. */
 export function AssetsPart({ slug }: { readonly slug?: string }) {
-  const pages = useAssets(slug);
+  const [collection, setCollection] = useState<string>();
+  const pages = useAssets(slug, collection);
   const used = useUsedBytes(slug);
   const [isOver, setOver] = useState(false);
   const [shown, setShown] = useState<string>();
-  const { assets } = words.value;
+  const { assets, collections } = words.value;
   const { items } = pages;
   const open = items?.find(({ id }) => id === shown);
-  const take = (files: readonly File[]) => void upload(slug, files);
+  const take = (files: readonly File[]) => upload(slug, files, { collectionId: collection });
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
@@ -47,11 +49,16 @@ export function AssetsPart({ slug }: { readonly slug?: string }) {
         </div>
         {items !== undefined && items.length > 0 && <FileButton label={assets.upload} onFiles={take} />}
       </div>
+      <CollectionsBar slug={slug} chosen={collection} onChoose={setCollection} />
       <UploadList of={keyOf(slug)} />
       {items === undefined && pages.problem === undefined && <Skeleton shape="card" count={4} />}
       {items === undefined && pages.problem !== undefined && <ProblemState problem={pages.problem} onRetry={pages.reload} />}
       {items?.length === 0 && (
-        <Empty icon="image" {...assets.empty} command={`npx easel assets upload logo.png${slug === undefined ? '' : ` -w ${slug}`}`}>
+        <Empty
+          icon="image"
+          {...(collection === undefined ? assets.empty : collections.empty)}
+          command={`npx easel assets upload logo.png${slug === undefined ? '' : ` -w ${slug}`}`}
+        >
           <FileButton label={assets.upload} onFiles={take} />
         </Empty>
       )}
@@ -88,38 +95,6 @@ function AssetCard({ asset, onOpen }: { readonly asset: Asset; readonly onOpen: 
           <span>{bytesText(asset.sizeBytes)}</span>
         </span>
       </button>
-    </li>
-  );
-}
-
-function UploadList({ of }: { readonly of: string }) {
-  const shown = uploads.value.filter((one) => one.of === of);
-  if (shown.length === 0) return null;
-  return (
-    <ul class="rows">
-      {shown.map((one) => (
-        <UploadRow key={one.key} upload={one} />
-      ))}
-    </ul>
-  );
-}
-
-function UploadRow({ upload: { key, name, share, problem } }: { readonly upload: Upload }) {
-  const { assets } = words.value;
-  const failed = problem && problemWords(problem);
-  return (
-    <li class="row-item">
-      <div class="grow">
-        <p class="row-title">{name}</p>
-        {failed === undefined ? (
-          <progress class="progress" max={1} value={share} aria-label={assets.uploading(name)} />
-        ) : (
-          <p class="field-note is-bad" role="alert">
-            {failed.title} {failed.text}
-          </p>
-        )}
-      </div>
-      {failed !== undefined && <IconButton icon="close" label={assets.putAside} onClick={() => putAside(key)} />}
     </li>
   );
 }

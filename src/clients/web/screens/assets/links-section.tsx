@@ -21,7 +21,7 @@ export function LinksSection({ slug, fileId }: LinksProps) {
   const links = useLinks(slug, fileId);
   const { assets } = words.value;
   return (
-    <section class="part" aria-labelledby="asset-links">
+    <section class="part asset-part" aria-labelledby="asset-links">
       <h3 id="asset-links">{assets.links}</h3>
       <Loaded of={links}>
         {(shown) => (

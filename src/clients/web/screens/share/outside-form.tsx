@@ -1,4 +1,4 @@
-/** Shares a page or a folder with a client organisation, or with a single person outside. */
+/** Shares a page, a folder or a file with a client organisation, or with a single person outside. */
 import { useState } from 'preact/hooks';
 import { problemOf } from '../../api/problem.ts';
 import { type Resource, type Subject, shareOutside, useMayShareOutside, useSharees } from '../../state/outside.ts';
@@ -86,7 +86,7 @@ function Form({ workspace, resource, subject, email, onEmail }: OutsideFormProps
           spellcheck={false}
         />
       )}
-      <TermsFields typed={terms} onType={setTerms} isFolder={resource.type === 'folder'} isWrong={isWrong} />
+      <TermsFields typed={terms} onType={setTerms} of={resource.type} isWrong={isWrong} />
       {error !== undefined && (subject !== undefined || sharee !== undefined) && (
         <p class="notice bad" role="alert">
           {error}

@@ -1,5 +1,5 @@
 /** What somebody outside may do, and until when. */
-import type { Capability, Terms } from '../../state/outside.ts';
+import type { Capability, Resource, Terms } from '../../state/outside.ts';
 import { DateField, SelectField } from '../../ui/fields.tsx';
 import { words } from '../../words/words.ts';
 
@@ -25,27 +25,29 @@ export function termsOf({ capability, ends, date }: TypedTerms, nowMs = Date.now
 interface TermsFieldsProps {
   readonly typed: TypedTerms;
   readonly onType: (typed: TypedTerms) => void;
-  /** Only into a folder can somebody publish. */
-  readonly isFolder: boolean;
+  /** Only into a folder can somebody publish, and a file can only be looked at. */
+  readonly of: Resource['type'];
   /** Whether a date that is missing or over was sent. */
   readonly isWrong: boolean;
 }
 
-export function TermsFields({ typed, onType, isFolder, isWrong }: TermsFieldsProps) {
+export function TermsFields({ typed, onType, of, isWrong }: TermsFieldsProps) {
   const { outside } = words.value;
-  const offered = CAPABILITIES.filter((capability) => isFolder || capability !== 'create');
+  const offered = CAPABILITIES.filter((capability) => (of === 'file' ? capability === 'view' : of === 'folder' || capability !== 'create'));
   return (
     <>
       <div class="field-pair">
-        <SelectField
-          label={outside.capability}
-          value={typed.capability}
-          options={offered.map((value) => ({
-            value,
-            label: `${outside.capabilities[value].name}: ${outside.capabilities[value].means}`,
-          }))}
-          onChoose={(capability) => onType({ ...typed, capability })}
-        />
+        {offered.length > 1 && (
+          <SelectField
+            label={outside.capability}
+            value={typed.capability}
+            options={offered.map((value) => ({
+              value,
+              label: `${outside.capabilities[value].name}: ${outside.capabilities[value].means}`,
+            }))}
+            onChoose={(capability) => onType({ ...typed, capability })}
+          />
+        )}
         <SelectField
           label={outside.expires}
           value={typed.ends}

@@ -2,6 +2,7 @@
 import type { Clock, Log } from '../../../../../actors/runtime/ports.ts';
 import { type PageToDraw, type Renderer, RendererUnusable } from '../renderer.ts';
 import { BrowserProcess, BrowserUnstartable, type Launch } from './browser-process.ts';
+import type { DevtoolsPipe } from './devtools-pipe.ts';
 import { type Found, findChromium } from './find.ts';
 import { drawPage } from './page-drawing.ts';
 
@@ -19,6 +20,12 @@ export interface ChromiumDeps {
   readonly deadlineMs?: number;
 }
 
+interface Time {
+  readonly clock: Clock;
+  /** From the start of the browser on. */
+  readonly deadlineMs: number;
+}
+
 export class ChromiumRenderer implements Renderer {
   readonly #deps: ChromiumDeps;
   #launch: Launch | null | undefined;
@@ -31,7 +38,12 @@ export class ChromiumRenderer implements Renderer {
     return this.#launch === undefined ? this.#find() : this.#launch !== null;
   }
 
-  async draw(page: PageToDraw, signal: AbortSignal): Promise<Buffer> {
+  draw(page: PageToDraw, signal: AbortSignal): Promise<Buffer> {
+    return this.inBrowser((pipe, { clock, deadlineMs }) => drawPage(pipe, page, { clock, loadMsMax: LOADING * deadlineMs }), signal);
+  }
+
+  /** Runs `work` with a browser of its own, which is gone afterwards. Rejects as `draw` does. */
+  async inBrowser<T>(work: (pipe: DevtoolsPipe, time: Time) => Promise<T>, signal: AbortSignal): Promise<T> {
     const launch = (await this.isUsable()) ? this.#launch : null;
     if (!launch) throw new RendererUnusable('there is no Chromium that may be used');
     const { clock, deadlineMs = DEADLINE_MS } = this.#deps;
@@ -39,7 +51,7 @@ export class ChromiumRenderer implements Renderer {
     const deadline = clock.after(deadlineMs, () => browser.pipe.break(new Error(`the page was not drawn within ${deadlineMs} ms`)));
     try {
       await browser.ready();
-      return await Promise.race([drawPage(browser.pipe, page, { clock, loadMsMax: LOADING * deadlineMs }), browser.pipe.failed]);
+      return await Promise.race([work(browser.pipe, { clock, deadlineMs }), browser.pipe.failed]);
     } catch (error) {
       if (error instanceof BrowserUnstartable) throw this.#giveUp(launch, error);
       throw error;

@@ -16,13 +16,21 @@ const target = z.object({ targetId: z.string() });
 const session = z.object({ sessionId: z.string() });
 const screenshot = z.object({ data: z.string() });
 
+/** The part of the page from its upper left corner on, in pixels of CSS. */
+interface View {
+  readonly width: number;
+  readonly height: number;
+  readonly scale: number;
+}
+
 interface Waiting {
   readonly clock: Clock;
   /** A page that is not complete by then is drawn as it is. */
   readonly loadMsMax: number;
 }
 
-export async function drawPage(pipe: DevtoolsPipe, page: PageToDraw, { clock, loadMsMax }: Waiting): Promise<Buffer> {
+/** A tab that asks nothing of any network and stands still for nothing. Answers its session. */
+export async function openTab(pipe: DevtoolsPipe, page: PageToDraw): Promise<string> {
   const { targetId } = target.parse(await pipe.ask('Target.createTarget', { url: 'about:blank' }));
   const { sessionId } = session.parse(await pipe.ask('Target.attachToTarget', { targetId, flatten: true }));
   const requests = new PageRequests(pipe, sessionId, page);
@@ -42,18 +50,27 @@ export async function drawPage(pipe: DevtoolsPipe, page: PageToDraw, { clock, lo
     pipe.ask('Emulation.setDeviceMetricsOverride', { ...VIEW, deviceScaleFactor: 1, mobile: false }, sessionId),
     pipe.ask('Emulation.setEmulatedMedia', { features }, sessionId),
   ]);
+  return sessionId;
+}
+
+/** Settles once the page has been loaded. */
+export async function load(pipe: DevtoolsPipe, sessionId: string, { origin }: PageToDraw): Promise<void> {
   const loaded = new Promise<void>((resolve) => pipe.on('Page.loadEventFired', () => resolve()));
-  const navigated = pipe.ask('Page.navigate', { url: `${page.origin}/` }, sessionId);
-  await Promise.race([Promise.all([navigated, loaded]), pause(clock, loadMsMax)]);
+  await Promise.all([pipe.ask('Page.navigate', { url: `${origin}/` }, sessionId), loaded]);
+}
+
+export async function drawPage(pipe: DevtoolsPipe, page: PageToDraw, { clock, loadMsMax }: Waiting): Promise<Buffer> {
+  const sessionId = await openTab(pipe, page);
+  await Promise.race([load(pipe, sessionId, page), pause(clock, loadMsMax)]);
   await pause(clock, SETTLE_MS);
-  return takePicture(pipe, sessionId);
+  return takePicture(pipe, sessionId, { ...VIEW, scale: SCALE });
 }
 
 /** The first of falling quality that is small enough. */
-async function takePicture(pipe: DevtoolsPipe, sessionId: string): Promise<Buffer> {
+export async function takePicture(pipe: DevtoolsPipe, sessionId: string, view: View): Promise<Buffer> {
   let picture = Buffer.alloc(0);
   for (const quality of QUALITIES) {
-    const clip = { x: 0, y: 0, ...VIEW, scale: SCALE };
+    const clip = { x: 0, y: 0, ...view };
     const taken = await pipe.ask('Page.captureScreenshot', { format: 'webp', quality, clip }, sessionId);
     picture = Buffer.from(screenshot.parse(taken).data, 'base64');
     if (picture.length <= PICTURE_BYTES_MAX) break;

@@ -57,7 +57,7 @@ export class PageRequests {
     this.#hasStarted = true;
     const body = bytesOf(reply);
     this.#bytes += body.length;
-    if (body.length > FILE_BYTES_MAX || this.#bytes > BYTES_MAX) return this.#refuse(paused);
+    if (body.length > FILE_BYTES_MAX || this.#bytes > (this.#page.bytesMax ?? BYTES_MAX)) return this.#refuse(paused);
     this.#pipe.tell(
       'Fetch.fulfillRequest',
       {

@@ -3,6 +3,7 @@ import type { Clock, Log, Timer } from '../../../../../actors/runtime/ports.ts';
 import type { Sql } from '../../../../storage/sql.ts';
 import { sha256Of, storeContents } from '../../../artifacts/publish/contents.ts';
 import { holdObjects } from '../../../artifacts/publish/rows.ts';
+import { RendererUnusable } from '../../../artifacts/thumbnails/renderer.ts';
 import type { ServiceDeps } from '../../../deps.ts';
 import { type Claimed, giveBack, nextDueMs, takeNext, writeFailure, writePicture } from './rows.ts';
 import { isPicture, retryAtMs } from './rules.ts';
@@ -92,6 +93,8 @@ export class PictureQueue {
       await this.#store(claimed, bytes);
     } catch (err) {
       if (this.#stopping.signal.aborted) return giveBack(sql, claimed, clock.nowMs());
+      // Another attempt would find no browser either.
+      if (err instanceof RendererUnusable) return writeFailure(sql, claimed, null);
       const dueAtMs = retryAtMs(claimed.attempts, clock.nowMs());
       const { fileId, attempts } = claimed;
       log.warn(

@@ -20,7 +20,7 @@ interface GrantsSectionProps {
 }
 
 export function GrantsSection({ slug, mayShare, sharee }: GrantsSectionProps) {
-  const pages = useGrants(slug, sharee?.id);
+  const pages = useGrants(slug, { subjectId: sharee?.id });
   const [isSharing, setSharing] = useState(false);
   const { external } = words.value;
   const { items, problem } = pages;
@@ -65,7 +65,9 @@ function GrantRow({ slug, grant, namesSubject }: GrantRowProps) {
   const { external, outside, others } = words.value;
   const { subject_name, resource_type, resource_id, resource_name, capability, expires_at } = grant;
   const isFolder = resource_type === 'folder';
-  const what = external.what(isFolder ? external.folder : external.page, resource_name);
+  const isFile = resource_type === 'file';
+  const what = external.what(isFolder ? external.folder : isFile ? external.file : external.page, resource_name);
+  const href = isFolder ? `/w/${slug}/folders/${resource_id}` : isFile ? `/w/${slug}/assets` : `/p/${resource_id}`;
   const isOver = expires_at !== null && Date.parse(expires_at) <= Date.now();
   const end = () => {
     document.getElementById('grants')?.focus();
@@ -74,12 +76,11 @@ function GrantRow({ slug, grant, namesSubject }: GrantRowProps) {
   return (
     <li class="row-item">
       <span class="avatar is-square has-icon">
-        <Icon name={isFolder ? 'folder' : 'page'} />
+        <Icon name={isFolder ? 'folder' : isFile ? 'file' : 'page'} />
       </span>
       <div class="grow">
         <p class="row-title">
-          <a href={isFolder ? `/w/${slug}/folders/${resource_id}` : `/p/${resource_id}`}>{resource_name}</a>{' '}
-          <Tag>{outside.capabilities[capability].name}</Tag>
+          <a href={href}>{resource_name}</a> <Tag>{outside.capabilities[capability].name}</Tag>
         </p>
         <p class="row-facts">
           {namesSubject && <span>{subject_name}</span>}
