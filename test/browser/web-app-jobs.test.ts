@@ -209,6 +209,34 @@ console.log('counted', count);`,
     expect(unexpected(troubles).filter((trouble) => !/409/.test(trouble))).toEqual([]);
   });
 
+  it('a mail is made of a template with values, and written in the form again', async () => {
+    const { page, client, troubles } = await stage.person('mails@example.com');
+    const artifact_id = await publishPage(client, 'Shop');
+    const source = { subject: 'Sales of {{data.day}}', html: '<p>{{data.day}}</p>', text_body: '{{data.day}}' };
+    const { template } = (await client.templates.create({ body: { artifact_id, name: 'Daily sales', ...source } })).body.data;
+    await page.goto(`${stage.origin}/p/${artifact_id}/jobs/new`);
+    await page.getByLabel('Title').fill('Mail the sales');
+    await page.getByLabel('Does', { exact: true }).selectOption('email');
+    await page.getByLabel('Recipients').fill('boss@example.com');
+    await page.getByLabel('Template', { exact: true }).selectOption('Daily sales');
+    expect(await page.getByLabel('HTML').count()).toBe(0);
+    await page.getByLabel('Values for the template').fill('{"day": ');
+    await page.getByRole('button', { name: 'Create job' }).click();
+    await page.getByRole('alert').filter({ hasText: 'JSON' }).waitFor();
+    await page.getByLabel('Values for the template').fill('{"day": "Monday"}');
+    expect(await findingsOf(page, axe)).toEqual([]);
+    await keepScreenshot(page, 'job mail template');
+    await page.getByRole('button', { name: 'Create job' }).click();
+    await page.getByRole('heading', { name: 'Mail the sales' }).waitFor();
+    const stored = async () => (await client.jobs.list({ query: { artifact_id } })).body.jobs[0]?.config;
+    expect(await stored()).toEqual({ to: ['boss@example.com'], template_id: template.id, data: { day: 'Monday' } });
+    await page.getByLabel('Template', { exact: true }).selectOption('None: the mail is written here');
+    await page.getByLabel('Text', { exact: true }).fill('Nothing was sold.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(stored).toEqual({ to: ['boss@example.com'], text: 'Nothing was sold.' });
+    expect(unexpected(troubles)).toEqual([]);
+  });
+
   it('jobs are for owner and editors, and are there in Spanish', async () => {
     const owner = await stage.person('job-owner@example.com', { locale: 'es-ES' });
     const viewer = await stage.person('job-viewer@example.com');

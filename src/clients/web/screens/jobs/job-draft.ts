@@ -34,6 +34,10 @@ export interface JobDraft {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
+  /** Id; empty for a mail that is written here. */
+  readonly template: string;
+  /** JSON: what the template is given. */
+  readonly values: string;
   readonly from: (typeof ORIGINS)[number];
   /** JSON */
   readonly connection: string;
@@ -82,12 +86,14 @@ export function draftOf(job: Job | undefined): JobDraft {
     url: textIn(config.url),
     headers: headersIn(config.headers),
     secret: textIn(config.secret),
-    data: jsonIn(config.data),
+    data: job?.action === 'email' ? '' : jsonIn(config.data),
     saveKey: textIn(config.save_key),
     to: listIn(config.to),
     subject: textIn(config.subject),
     text: textIn(config.text),
     html: textIn(config.html),
+    template: textIn(config.template_id),
+    values: job?.action === 'email' ? jsonIn(config.data) : '',
     from: config.connection_id === undefined ? 'table' : 'connection',
     connection: connectionIn(config),
     table: textIn(config.table),
@@ -139,10 +145,7 @@ function headersOf(text: string) {
   return { headers: Object.fromEntries(pairs) };
 }
 
-/** What the form does not show of a mail stays as it is stored. */
-const NOT_SHOWN = ['template_id', 'data'] as const;
-
-function configOf(draft: JobDraft, stored: Job | undefined): Record<string, unknown> {
+function configOf(draft: JobDraft): Record<string, unknown> {
   const { action, url, secret } = draft;
   switch (action) {
     case 'script':
@@ -152,10 +155,9 @@ function configOf(draft: JobDraft, stored: Job | undefined): Record<string, unkn
     case 'http_get':
       return { url, ...headersOf(draft.headers), ...some('save_key', draft.saveKey) };
     case 'email': {
-      const before = stored?.action === action ? stored.config : {};
-      const kept = Object.fromEntries(NOT_SHOWN.filter((name) => before[name] !== undefined).map((name) => [name, before[name]]));
-      const parts = { ...some('subject', draft.subject), ...some('text', draft.text), ...some('html', draft.html) };
-      return { ...kept, to: namesIn(draft.to), ...parts };
+      const head = { to: namesIn(draft.to), ...some('subject', draft.subject) };
+      if (draft.template !== '') return { ...head, template_id: draft.template, ...given('data', draft.values) };
+      return { ...head, ...some('text', draft.text), ...some('html', draft.html) };
     }
     case 'materialize': {
       const select = namesIn(draft.select);
@@ -176,20 +178,20 @@ function triggerOf({ trigger, schedule, timezone, eventType, onlyTable, onlyKey 
 }
 
 /** What it does, as a rehearsal is told. Throws `Problem`. */
-export function deedOf(draft: JobDraft, stored: Job | undefined) {
-  return { action: draft.action, config: configOf(draft, stored) };
+export function deedOf(draft: JobDraft) {
+  return { action: draft.action, config: configOf(draft) };
 }
 
 /** Throws `Problem` that names a field. */
 export function bodyOf(artifactId: string, draft: JobDraft) {
-  return { artifact_id: artifactId, ...settingsOf(draft, undefined), enabled: draft.enabled } satisfies JobBody;
+  return { artifact_id: artifactId, ...settingsOf(draft), enabled: draft.enabled } satisfies JobBody;
 }
 
-function settingsOf(draft: JobDraft, stored: Job | undefined) {
+function settingsOf(draft: JobDraft) {
   return {
     title: draft.title,
     description: draft.description === '' ? null : draft.description,
-    ...deedOf(draft, stored),
+    ...deedOf(draft),
     ...triggerOf(draft),
     retry_config: { maxAttempts: Number(draft.maxAttempts), backoff: draft.backoff, initialDelay: Number(draft.initialDelay) },
   };
@@ -200,9 +202,7 @@ function settingsOf(draft: JobDraft, stored: Job | undefined) {
  * to listen anew. Throws `Problem` that names a field.
  */
 export function changesOf(draft: JobDraft, stored: Job): JobChanges {
-  const before: Readonly<Record<string, unknown>> = settingsOf(draftOf(stored), stored);
-  const changes = Object.entries(settingsOf(draft, stored)).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
-  );
+  const before: Readonly<Record<string, unknown>> = settingsOf(draftOf(stored));
+  const changes = Object.entries(settingsOf(draft)).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]));
   return Object.fromEntries(changes);
 }

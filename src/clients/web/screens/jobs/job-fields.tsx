@@ -3,8 +3,10 @@ import { Button } from '../../ui/button.tsx';
 import { AreaField, SelectField, TextField } from '../../ui/fields.tsx';
 import { words } from '../../words/words.ts';
 import { ACTIONS, BACKOFFS, type JobDraft, MASK, ORIGINS } from './job-draft.ts';
+import { MailFields } from './mail-fields.tsx';
 
 export interface FieldsProps {
+  readonly artifactId: string;
   readonly draft: JobDraft;
   readonly write: (change: Partial<JobDraft>) => void;
   readonly errorOf: (field: string) => string | undefined;
@@ -13,7 +15,9 @@ export interface FieldsProps {
 /** What is said beside a field; a problem with anything else is said below the form. */
 export const BESIDE_FIELDS = [
   ...['title', 'description', 'schedule', 'timezone', 'event_type', 'event_filter.table', 'event_filter.key'],
-  ...['source', 'params', 'url', 'headers', 'secret', 'data', 'save_key', 'to', 'subject', 'text', 'html'].map((name) => `config.${name}`),
+  ...['source', 'params', 'url', 'headers', 'secret', 'data', 'save_key', 'to', 'template_id', 'subject', 'text', 'html'].map(
+    (name) => `config.${name}`,
+  ),
   ...['table', 'filter', 'sort', 'select', 'dataset', 'connection_id'].map((name) => `config.${name}`),
   ...['maxAttempts', 'initialDelay'].map((name) => `retry_config.${name}`),
 ];
@@ -160,33 +164,6 @@ function SecretField({ draft, write, errorOf }: FieldsProps) {
       hint={jobs.secretHint}
       error={error}
     />
-  );
-}
-
-function MailFields({ draft, write, errorOf }: FieldsProps) {
-  const { jobs } = words.value;
-  return (
-    <>
-      <TextField label={jobs.to} value={draft.to} onText={(to) => write({ to })} required hint={jobs.toHint} error={errorOf('config.to')} />
-      <TextField
-        label={jobs.subject}
-        value={draft.subject}
-        onText={(subject) => write({ subject })}
-        maxLength={500}
-        hint={jobs.subjectHint}
-        error={errorOf('config.subject')}
-      />
-      <AreaField label={jobs.text} value={draft.text} onText={(text) => write({ text })} rows={6} error={errorOf('config.text')} />
-      <AreaField
-        label={jobs.html}
-        value={draft.html}
-        onText={(html) => write({ html })}
-        rows={4}
-        spellcheck={false}
-        hint={jobs.htmlHint}
-        error={errorOf('config.html')}
-      />
-    </>
   );
 }
 

@@ -35,6 +35,7 @@ export function JobForm({ artifact, stored }: JobFormProps) {
   const isChanged = (Object.keys(before) as (keyof JobDraft)[]).some((field) => draft[field] !== before[field]);
   const isAt = (field: string) => problem?.param === field || problem?.param?.startsWith(`${field}.`) === true;
   const fields = {
+    artifactId: artifact.id,
     draft,
     write: (change: Partial<JobDraft>) => setTyped({ ...typed, ...change }),
     errorOf: (field: string) => (problem !== undefined && isAt(field) ? problemWords(problem).text : undefined),
@@ -60,8 +61,7 @@ export function JobForm({ artifact, stored }: JobFormProps) {
     }
     tell(words.value.jobs.saved);
   };
-  const rehearse = async (job: Job) =>
-    setRehearsal((await api.jobs.rehearse({ params: { jobId: job.id }, body: deedOf(draft, stored) })).body);
+  const rehearse = async (job: Job) => setRehearsal((await api.jobs.rehearse({ params: { jobId: job.id }, body: deedOf(draft) })).body);
   return (
     <form
       class="template-editor"
