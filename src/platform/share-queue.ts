@@ -26,9 +26,10 @@ export class ShareQueue {
     this.#full = full;
   }
 
-  /** Runs it when its holders have a free slot. Rejects with `full` if too many are waiting. */
-  async run<T>(holders: Holders, work: () => Promise<T>): Promise<T> {
-    if (this.#running.take(1, holders) !== undefined) await this.#turn(holders);
+  /** Runs it when its holders have a free slot. Rejects with `full` if too many are waiting, and with the signal's reason where it fires before. */
+  async run<T>(holders: Holders, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
+    if (this.#running.take(1, holders) !== undefined) await this.#turn(holders, signal);
     try {
       return await work();
     } finally {
@@ -37,10 +38,23 @@ export class ShareQueue {
     }
   }
 
-  #turn(holders: Holders): Promise<void> {
+  #turn(holders: Holders, signal: AbortSignal | undefined): Promise<void> {
     const exhausted = this.#waitingShares.take(1, holders);
     if (exhausted !== undefined) throw this.#full(exhausted);
-    return new Promise((start) => this.#waiting.add({ holders, start }));
+    return new Promise((resolve, reject) => {
+      const start = () => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      };
+      const waiting: Waiting = { holders, start };
+      const leave = () => {
+        this.#waiting.delete(waiting);
+        this.#waitingShares.give(1, holders);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      this.#waiting.add(waiting);
+    });
   }
 
   /** Of those with a share left, the network with the fewest running comes first. */

@@ -34,11 +34,14 @@ export async function migrate(sql: Sql, directory: string): Promise<void> {
   const known = await readMigrations(directory);
   const connection = await sql.reserve();
   try {
+    // A migration may rewrite a large table, and another process wait for it, for as long as it takes.
+    await connection`set statement_timeout = 0`;
     await connection`select pg_advisory_lock(${ADVISORY_LOCK})`;
     try {
       await applyPending(connection, known);
     } finally {
       await connection`select pg_advisory_unlock(${ADVISORY_LOCK})`;
+      await connection`reset statement_timeout`;
     }
   } finally {
     connection.release();

@@ -27,6 +27,7 @@ export function start(natives: Natives, bounds: Bounds, params: string): Control
     clearTimeout: timers.clearTimeout,
   };
   Object.assign(globalThis, globals);
+  Math.random = () => natives.random();
 
   async function run(main: () => Promise<unknown>): Promise<void> {
     let value: string;

@@ -47,6 +47,11 @@ async function insertNotices(tx: Queries, notices: readonly NewNotice[], nowMs: 
     where n.artifact_id is null or exists (select from artifact r where r.id = n.artifact_id)`;
 }
 
+/** Unread notices of this kind about an artifact, which a newer one takes the place of. */
+export async function deleteUnread(tx: Queries, artifactId: ArtifactId, kind: string): Promise<void> {
+  await tx`delete from notice where artifact_id = ${artifactId} and kind = ${kind} and read_at_ms is null`;
+}
+
 async function deleteBeyond(tx: Queries, userIds: readonly UserId[], keptMax: number): Promise<void> {
   await tx`
     delete from notice where id in (

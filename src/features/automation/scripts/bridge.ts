@@ -12,6 +12,8 @@ export interface Natives {
   /** Calls `fired` after a pause. */
   wait(id: number, ms: number): void;
   cancel(id: number): void;
+  /** From 0 to below 1. That of QuickJS begins anew with each run, because its state is in the memory that is put back. */
+  random(): number;
   /** The script is over. `text` is the JSON of its value, empty where there is none, or of a `Thrown`. */
   finish(kind: 'value' | 'error', text: string): void;
 }

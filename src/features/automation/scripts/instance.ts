@@ -2,6 +2,7 @@
  * An instance of QuickJS, compiled to WebAssembly, with memory of its own. It serves one run after the other, and is put back to what it was before
  * the first: making one takes several times as long.
  */
+import { getRandomValues } from 'node:crypto';
 import quickjs from '@jitl/quickjs-wasmfile-release-sync';
 import {
   newQuickJSWASMModuleFromVariant,
@@ -125,6 +126,7 @@ export class Instance {
         this.hooks?.cancel(number(id));
         return undefined;
       },
+      random: () => context.newNumber(randomNumber()),
       finish: (kind, value) => {
         this.hooks?.finish(text(kind) === 'error', text(value));
         return undefined;
@@ -150,6 +152,20 @@ function firstBlocks({ buffer }: WebAssembly.Memory): FirstBlock[] {
     if (!zeros.equals(new Uint8Array(buffer, at, BLOCK_BYTES)))
       blocks.push({ at, content: new Uint8Array(buffer.slice(at, at + BLOCK_BYTES)) });
   return blocks;
+}
+
+const drawn = new Uint32Array(512);
+let drawnAt = drawn.length;
+
+/** From 0 to below 1, with 53 bits that no script can work out from those before them. */
+function randomNumber(): number {
+  if (drawnAt === drawn.length) {
+    getRandomValues(drawn);
+    drawnAt = 0;
+  }
+  const [high = 0, low = 0] = drawn.subarray(drawnAt, drawnAt + 2);
+  drawnAt += 2;
+  return ((high >>> 5) * 2 ** 26 + (low >>> 6)) / 2 ** 53;
 }
 
 /** What the module itself would print, such as why it aborts. */

@@ -23,7 +23,7 @@ import type { Source } from './sources.ts';
 
 export interface AskDeps extends Pick<ModuleDeps, 'sql' | 'limiters'> {
   readonly workspaces: WorkspaceDirectory;
-  readonly passages: (reader: Reader, question: Question, holders: Holders) => Promise<Passage[]>;
+  readonly passages: (reader: Reader, question: Question, holders: Holders, ended: AbortSignal) => Promise<Passage[]>;
   readonly pages: PageSources;
   readonly answering: Answering;
   readonly open: OpenAnswers;
@@ -56,7 +56,7 @@ async function ofAll({ workspaces, passages, answering }: AskDeps, call: Call<En
   const workspaceId = body.workspace === undefined ? undefined : await memberOf(workspaces, principal, body.workspace);
   const { question } = body;
   const holders = callHolders(call);
-  const found = await passages(readerOf(principal), { question, workspaceId, limit: LIMITS.askPassagesMax }, holders);
+  const found = await passages(readerOf(principal), { question, workspaceId, limit: LIMITS.askPassagesMax }, holders, call.ended);
   return wantedFor(answering, call, { question, history: [], sources: found.map(sourceOf), holders });
 }
 
@@ -71,7 +71,12 @@ async function ofPage(deps: AskDeps, call: Call<Endpoints['ask.agent']>): Promis
   await spend(deps, call, role);
   const { question } = body;
   const holders = readHolders(head.id, call);
-  const found = await deps.passages(readerOf(principal), { question, artifactId: head.id, limit: LIMITS.askPassagesMax }, holders);
+  const found = await deps.passages(
+    readerOf(principal),
+    { question, artifactId: head.id, limit: LIMITS.askPassagesMax },
+    holders,
+    call.ended,
+  );
   const withDocuments = decide(head, principal, 'collab:read', 'data:read') === 'allowed';
   const own = await deps.pages.find({ artifactId: head.id, title: facts.name, slug: facts.slug }, question, withDocuments);
   const sources = [...found.map(sourceOf), ...own];

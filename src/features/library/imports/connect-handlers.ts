@@ -137,6 +137,8 @@ async function connected(deps: ConnectDeps, call: CallbackCall) {
     });
   }
   const key = { workspaceId: attempt.workspace_id, userId: attempt.user_id, provider: provider.id };
+  // Who has left meanwhile hears nothing of the workspace, whatever the provider says.
+  if ((await memberAccount(sql, key.workspaceId, [key.userId])) === null) throw new Failure('WORKSPACE_NOT_FOUND');
   try {
     if (code === undefined) {
       const why = error === 'access_denied' ? 'It was canceled there.' : 'The provider has not allowed it.';

@@ -29,6 +29,8 @@ interface RankedRow extends ArtifactRow {
 
 /** More that match are not ranked: the caller's own come before those of strangers, then those that are called so, then the newest. */
 const RANKED_MAX = 300;
+/** Pages that have some of the words differ more in how well they fit. */
+const RANKED_OF_SOME_MAX = 1000;
 /** Of them the best are picked by all that is known. */
 const PICKED_MAX = 120;
 /** Where fewer have all of the words, those with some of them are found too. */
@@ -83,7 +85,8 @@ function pick(sql: Queries, reader: Reader, within: Within, terms: readonly Term
         case when ${isCurrent} then d.words else d.names end as words
       from (${candidates(sql, reader, within, match)}) c (id) join artifact a on a.id = c.id join search_document d on d.artifact_id = a.id
       where ${mayOpen(sql, reader, within)}
-      order by is_around desc, (select count(*) from query q where d.names @@ q.name) desc, a.updated_at_ms desc, a.id limit ${RANKED_MAX}
+      order by is_around desc, (select count(*) from query q where d.names @@ q.name) desc, a.updated_at_ms desc, a.id
+      limit ${which === 'all' ? RANKED_MAX : RANKED_OF_SOME_MAX}
     )
     select r.id, r.name, r.slug, r.updated_at_ms, r.is_around, r.exact, r.near from (
       select m.id, m.name, m.slug, m.updated_at_ms, m.is_around,

@@ -5,6 +5,10 @@ import type { Queries } from '../../deps.ts';
 import { boundsOf, type Reader, type Within } from './reader.ts';
 import { anyQuery, isShortBeginning, nameQuery, type Term } from './terms.ts';
 
+const PUBLIC = ['public'];
+/** Of a word that more public pages say, some of them are looked at; the reader's own are all. */
+const PUBLIC_MAX = 3000;
+
 /** As texts of tsqueries. What has `words`, or is called `names` and has the `rest`. */
 export interface Match {
   readonly words: string;
@@ -31,11 +35,14 @@ export function candidates(sql: Queries, reader: Reader, within: Within, match: 
   const { accounts, runs, belongsTo, actsFor } = reader.viewer;
   if (artifacts !== null)
     return sql`select d.artifact_id from search_document d where d.artifact_id = any(${artifacts}) and ${matches(sql, match)}`;
-  const reach = workspaces ?? ['public', ...accounts, ...runs, ...belongsTo, ...(actsFor === null ? [] : [actsFor])];
+  const reach = workspaces ?? [...accounts, ...runs, ...belongsTo, ...(actsFor === null ? [] : [actsFor])];
   return sql`
     select search_reached(${match.words}::tsquery, ${reach}::text[])
+    union (select search_reached(${match.words}::tsquery, ${PUBLIC}::text[]) where ${workspaces === null}::boolean limit ${PUBLIC_MAX})
     union select d.artifact_id from search_document d
-    where ${match.names}::text is not null and d.artifact_id = any(array(select search_named(${match.names}::tsquery, ${reach}::text[])))
+    where ${match.names}::text is not null and d.artifact_id = any(array(
+        select search_named(${match.names}::tsquery, ${reach}::text[])
+        union all (select search_named(${match.names}::tsquery, ${PUBLIC}::text[]) where ${workspaces === null}::boolean limit ${PUBLIC_MAX})))
       and (${match.rest}::tsquery is null or d.words @@ ${match.rest}::tsquery)
     union select d.artifact_id from search_document d
     where d.artifact_id = any(array(${sharedIds(sql, reader.viewer)} union all select ${reader.letInto}::text)) and ${matches(sql, match)}`;

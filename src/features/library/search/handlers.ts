@@ -34,7 +34,7 @@ export function searchHandlers(deps: SearchDeps & Working): Handlers<'search.fin
     'search.rebuild': async () => ({ reply: 'ok', body: { queued: await deps.indexer.rebuild() } }),
     'search.find': async (call) => {
       const asking = await askingOf(deps, call);
-      const found = await deps.searching.run(callHolders(call), () => findAll(deps, asking, call.query));
+      const found = await deps.searching.run(callHolders(call), () => findAll(deps, asking, call.query, call.ended), call.ended);
       const all = Object.fromEntries(SEARCH_GROUPS.map((group) => [group, found.get(group) ?? []]));
       return { reply: 'ok', body: { query: call.query.q, ...all } as z.input<typeof searchResult> };
     },
@@ -42,12 +42,22 @@ export function searchHandlers(deps: SearchDeps & Working): Handlers<'search.fin
 }
 
 /** One group after the other: one search takes one connection. */
-async function findAll(deps: SearchDeps, asking: Asking, { q, groups, limit }: Call<Endpoints['search.find']>['query']) {
+async function findAll(
+  deps: SearchDeps,
+  asking: Asking,
+  { q, groups, limit }: Call<Endpoints['search.find']>['query'],
+  ended: AbortSignal,
+) {
   const terms = await termsOf(deps.sql, q, true);
   const found = new Map<SearchGroup, SearchHit[]>();
   // Only signs: that is nobody's name and no word.
   const isNothing = terms.length === 0 && q.trim() !== '';
-  if (!isNothing) for (const group of groups ?? SEARCH_GROUPS) found.set(group, await hitsOf(deps, group, asking, terms, limit));
+  if (isNothing) return found;
+  for (const group of groups ?? SEARCH_GROUPS) {
+    // Whoever types on has left, and what is typed then waits for this one.
+    ended.throwIfAborted();
+    found.set(group, await hitsOf(deps, group, asking, terms, limit));
+  }
   return found;
 }
 

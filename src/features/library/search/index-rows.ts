@@ -125,9 +125,8 @@ export async function writeDocument(sql: Queries, { turn, versionId, words, piec
     where a.id = ${turn.artifactId} and t.number = ${turn.number} and t.attempts = ${turn.attempts}
     -- In the order in which a deletion of the artifact locks them.
     for key share of a for update of t
-    -- Its reach is written with the change of the artifact itself, later than what was read here.
     on conflict (artifact_id) do update set
-      version_id = excluded.version_id, names = excluded.names, words = excluded.words, passages = excluded.passages,
+      reach = excluded.reach, version_id = excluded.version_id, names = excluded.names, words = excluded.words, passages = excluded.passages,
       indexed_at_ms = excluded.indexed_at_ms`;
 }
 

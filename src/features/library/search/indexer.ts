@@ -6,6 +6,7 @@ import type { Clock, Log, Timer } from '../../../../actors/runtime/ports.ts';
 import type { ArtifactId } from '../../../../protocol/core/ids.ts';
 import { type Bus, onArtifact } from '../../../platform/bus.ts';
 import { loopTurns } from '../../../platform/loop-turns.ts';
+import { sqlState } from '../../../storage/sql.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { documentWords } from './document-words.ts';
 import { claimTurns, countTurns, endTurn, postponeTurn, queueAll, readSource, type Turn, writeDocument, writeSpelt } from './index-rows.ts';
@@ -28,6 +29,8 @@ const TOLD_MAX = 10_000;
 const RETRY_MS = 2000;
 const RETRY_MAX_MS = 3600_000;
 const QUEUED_AT_ONCE = 500;
+const QUEUE_ATTEMPTS_MAX = 5;
+const DEADLOCK = '40P01';
 const SPELT_KNOWN_MAX = 200_000;
 
 export class Indexer {
@@ -65,11 +68,22 @@ export class Indexer {
   /** Queues every artifact anew, and answers how many wait then. */
   async rebuild(): Promise<number> {
     const { sql } = this.#deps;
-    let last = await queueAll(sql, null, QUEUED_AT_ONCE);
-    while (last !== null) last = await queueAll(sql, last, QUEUED_AT_ONCE);
+    let last = await this.#queueSome(null);
+    while (last !== null) last = await this.#queueSome(last);
     const queued = await countTurns(sql);
     this.lookAtAll();
     return queued;
+  }
+
+  /** A change of many artifacts queues them in an order of its own, so that the two may wait for each other. */
+  async #queueSome(after: ArtifactId | null): Promise<ArtifactId | null> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await queueAll(this.#deps.sql, after, QUEUED_AT_ONCE);
+      } catch (error) {
+        if (sqlState(error) !== DEADLOCK || attempt === QUEUE_ATTEMPTS_MAX) throw error;
+      }
+    }
   }
 
   async close(): Promise<void> {

@@ -12,7 +12,7 @@ type Ids = keyof ReturnType<typeof searchHandlers>;
 
 interface Offered {
   /** The passages that answer a question best, best first, of what the reader may open: access is decided inside the query. */
-  passages(reader: Reader, question: Question, holders: Holders): Promise<Passage[]>;
+  passages(reader: Reader, question: Question, holders: Holders, ended: AbortSignal): Promise<Passage[]>;
 }
 
 export function searchModule(deps: ModuleDeps & SearchDeps): Module<Ids> & Offered {
@@ -20,7 +20,7 @@ export function searchModule(deps: ModuleDeps & SearchDeps): Module<Ids> & Offer
   const searching = searchQueue();
   return {
     handlers: searchHandlers({ ...deps, indexer, searching }),
-    passages: (reader, question, holders) => searching.run(holders, () => findPassages(deps, reader, question)),
+    passages: (reader, question, holders, ended) => searching.run(holders, () => findPassages(deps, reader, question), ended),
     start: () => indexer.start(),
     close: () => indexer.close(),
   };

@@ -3,7 +3,7 @@ import type { ArtifactId } from '../../../../protocol/core/ids.ts';
 import { type Config, pageUrl } from '../../../platform/config.ts';
 import { isAround } from '../../artifacts/artifacts/lists.ts';
 import type { Queries, ServiceDeps } from '../../deps.ts';
-import { candidates, hasSome } from './candidates.ts';
+import { candidates, hasAll, hasSome } from './candidates.ts';
 import { ranked } from './matching.ts';
 import type { Piece } from './passages-of.ts';
 import { patternOf } from './pattern.ts';
@@ -30,8 +30,8 @@ export interface Question extends Within {
   readonly limit: number;
 }
 
-/** Documents that match beyond these are not ranked: the reader's own come before those of strangers, then the newest. */
-const RANKED_MAX = 300;
+/** Documents that match beyond these are not ranked: those with all of the words come first, then the reader's own, then the newest. */
+const RANKED_MAX = 1000;
 const DOCUMENTS_MAX = 16;
 /** Of one document, and of the one that alone is asked. */
 const PIECES_MAX = 40;
@@ -72,7 +72,8 @@ async function find(sql: Queries, reader: Reader, within: Within, terms: readonl
       select a.id, a.name, a.slug, d.version_id, d.words, d.passages
       from (${candidates(sql, reader, within, hasSome(terms))}) c (id) join artifact a on a.id = c.id join search_document d on d.artifact_id = a.id
       where d.version_id = a.live_version_id and ${mayOpen(sql, reader, within)}
-      order by ${isAround(sql, reader.viewer)} desc, a.updated_at_ms desc, a.id limit ${RANKED_MAX}
+      order by (a.id in (${candidates(sql, reader, within, hasAll(terms))})) desc, ${isAround(sql, reader.viewer)} desc, a.updated_at_ms desc, a.id
+      limit ${RANKED_MAX}
     ), best as materialized (
       select m.id, m.name, m.slug, m.version_id, m.passages
       -- Joined to nothing, so that it is read from its place of long values once and not for each term.

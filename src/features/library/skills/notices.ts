@@ -2,7 +2,7 @@
 import type { UserId } from '../../../../protocol/core/ids.ts';
 import { type Locale, localeOf } from '../../../mail/templates/message.ts';
 import type { Fact } from '../../../platform/bus.ts';
-import { addNotices } from '../../automation/notifications/notices.ts';
+import { addNotices, deleteUnread } from '../../automation/notifications/notices.ts';
 import type { Queries } from '../../deps.ts';
 import type { ChangeRow } from './change-rows.ts';
 import { listApprovers, type Told, toldAccount } from './notice-rows.ts';
@@ -45,8 +45,12 @@ const WORDS: Readonly<Record<Locale, Words>> = {
   },
 };
 
-/** To every approver but its author. Answers what to tell the bus after the commit. */
+/**
+ * To every approver but its author. Whoever has not read of an earlier one of the skill reads of the newest alone: who proposes and withdraws again
+ * and again pushes no other notices out of a bell. Answers what to tell the bus after the commit.
+ */
 export async function tellApprovers(tx: Queries, row: SkillRow, change: ChangeRow, nowMs: number): Promise<Fact> {
+  await deleteUnread(tx, row.artifact_id, 'skill.proposed');
   return add(tx, row, change, 'proposed', await listApprovers(tx, row, change.author_id), nowMs);
 }
 

@@ -78,6 +78,22 @@ it('scripts end in an instance that others had as they do in a new one, in whate
     }
 });
 
+it('draws other random numbers in each run', async () => {
+  const instance = await Instance.create(compiled);
+  const drawn = new Set<string>();
+  for (let run = 0; run < 5; run += 1) {
+    const { end } = await runIn(
+      instance,
+      'const all = Array.from({ length: 500 }, Math.random); return [Math.min(...all) >= 0, Math.max(...all) < 1, all[0]]',
+    );
+    const [isFromZero, isBelowOne, first] = JSON.parse('value' in end ? (end.value ?? '[]') : '[]');
+    expect([isFromZero, isBelowOne]).toEqual([true, true]);
+    drawn.add(String(first));
+    expect(instance.restore()).toBe(true);
+  }
+  expect(drawn.size).toBe(5);
+});
+
 it('is not used again where its memory has grown or where the script was interrupted', async () => {
   const grown = await Instance.create(compiled);
   const large = await runIn(grown, 'return new Uint8Array(30_000_000).length');

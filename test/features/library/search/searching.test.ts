@@ -27,6 +27,10 @@ test('two of one caller run, so many wait, and further ones are refused; those o
   const other = search();
   const otherEnded = queue.run({ caller: 'other', network: 'other' }, other.work);
   expect(other.isRunning()).toBe(true);
+  const leaving = new AbortController();
+  const left = queue.run({ caller: 'third', network: 'one' }, search().work, leaving.signal);
+  leaving.abort(new Error('gone'));
+  await expect(left).rejects.toThrow('gone');
   for (const { finish } of [...all, other]) finish();
   await Promise.all([...ended, otherEnded]);
   expect(all.every(({ isRunning }) => isRunning())).toBe(true);

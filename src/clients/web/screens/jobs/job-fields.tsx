@@ -87,7 +87,8 @@ function ScriptFields({ draft, write, errorOf }: FieldsProps) {
   );
 }
 
-function CallFields({ draft, write, errorOf }: FieldsProps) {
+function CallFields(props: FieldsProps) {
+  const { draft, write, errorOf } = props;
   const { jobs } = words.value;
   return (
     <>
@@ -110,7 +111,7 @@ function CallFields({ draft, write, errorOf }: FieldsProps) {
       />
       {draft.action === 'webhook' ? (
         <>
-          <SecretField {...{ draft, write, errorOf }} />
+          <SecretField {...props} />
           <AreaField
             label={jobs.data}
             value={draft.data}
