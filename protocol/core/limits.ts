@@ -648,8 +648,13 @@ export const LIMITS = {
   assetPieceBytesMax: 8 * MB,
   assetPieceBytesMin: 64 * KB,
   assetUploadTtlMs: 24 * 3600 * 1000,
-  // Unfinished uploads of one person or agent: RATE_LIMITED
+  // Unfinished uploads of one person or agent: ASSET_LIMIT_EXCEEDED
   assetUploadsOpenMax: 50,
+  // Files that are put together of their pieces at once, and that wait for it, in all and of one caller or network: UNAVAILABLE
+  assetJoinsMax: 2,
+  callerAssetJoinsMax: 1,
+  assetJoinsWaitingMax: 32,
+  callerAssetJoinsWaitingMax: 8,
   // Calls of asset libraries by one person, reads of files and openings of share links by one address: RATE_LIMITED
   assetsPerMinute: 600,
   fileReadsPerMinute: 1000,

@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { ChromiumRenderer } from '../../src/features/artifacts/thumbnails/chromium/chromium-renderer.ts';
 import { videoDrawingIn } from '../../src/features/library/assets/thumbnails/video-drawing.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { delivered, MINE } from '../features/library/assets/asset-stage.ts';
+import { delivered, MINE, pictured } from '../features/library/assets/asset-stage.ts';
 import { SILENT } from '../support/database.ts';
 import { startTestEasel } from '../support/easel.ts';
 import { describeWith, services } from '../support/services.ts';
@@ -72,7 +72,7 @@ describeWith('chromiumPath')('pictures of videos', () => {
   });
 
   it('an early frame is drawn, small and in its shape and colours', async () => {
-    const picture = await videoDrawingIn(chromium)(video, 'video/webm', forever);
+    const picture = await videoDrawingIn(chromium)(pictured(video, 'video/webm'), forever);
     expect(await sharp(picture).metadata()).toMatchObject({ format: 'webp', width: 480, height: 270 });
     const [red = 0, green = 255, blue = 255] = await colourIn(picture);
     expect([red > 150, green < 80, blue < 80]).toEqual([true, true, true]);
@@ -83,7 +83,7 @@ describeWith('chromiumPath')('pictures of videos', () => {
     const head = Buffer.from([0xec, 0x01, 0, 0, 0, 0, 0, 0, 0]);
     head.writeUInt32BE(voidBytes, 5);
     const long = Buffer.concat([video, head, Buffer.alloc(voidBytes)]);
-    expect(await sharp(await videoDrawingIn(chromium)(long, 'video/x-matroska', forever)).metadata()).toMatchObject({
+    expect(await sharp(await videoDrawingIn(chromium)(pictured(long, 'video/x-matroska'), forever)).metadata()).toMatchObject({
       width: 480,
       height: 270,
     });
@@ -91,15 +91,17 @@ describeWith('chromiumPath')('pictures of videos', () => {
 
   it('what cannot be played has no picture', async () => {
     const draw = videoDrawingIn(chromium);
-    await expect(draw(video.subarray(0, 200), 'video/webm', forever)).rejects.toThrow('cannot be played');
-    await expect(draw(Buffer.from('no video at all'), 'video/mp4', forever)).rejects.toThrow('cannot be played');
+    await expect(draw(pictured(video.subarray(0, 200), 'video/webm'), forever)).rejects.toThrow('cannot be played');
+    await expect(draw(pictured(Buffer.from('no video at all'), 'video/mp4'), forever)).rejects.toThrow('cannot be played');
   });
 
   it('ends at its deadline and when the service stops', async () => {
     const late = new ChromiumRenderer({ mode: 'on', path: services().chromiumPath ?? '', clock: systemClock, log: SILENT, deadlineMs: 1 });
-    await expect(videoDrawingIn(late)(video, 'video/webm', forever)).rejects.toThrow('was not drawn within 1 ms');
-    await expect(videoDrawingIn(chromium)(video, 'video/webm', AbortSignal.abort(new Error('the service stops')))).rejects.toThrow('stops');
-    await expect(videoDrawingIn(null)(video, 'video/webm', forever)).rejects.toThrow('switched off');
+    await expect(videoDrawingIn(late)(pictured(video, 'video/webm'), forever)).rejects.toThrow('was not drawn within 1 ms');
+    await expect(
+      videoDrawingIn(chromium)(pictured(video, 'video/webm'), AbortSignal.abort(new Error('the service stops'))),
+    ).rejects.toThrow('stops');
+    await expect(videoDrawingIn(null)(pictured(video, 'video/webm'), forever)).rejects.toThrow('switched off');
   });
 
   it('an uploaded video gets its picture by itself', async () => {

@@ -37,11 +37,13 @@ export async function sendInPieces(
   // Where the connection was lost, the service may have more than it could tell.
   let isKnown = true;
   while (upload?.file === undefined || upload.file === null) {
+    const hadBytes = upload?.offset ?? 0;
     try {
       if (upload === undefined) upload = await calls.begin();
       else if (!isKnown) upload = await calls.get(upload.id);
       else upload = await sendNext(upload, sizeBytes, calls);
-      if (isKnown) failures = 0;
+      // A connection that is cut again and again may still bring something each time.
+      if (isKnown || upload.offset > hadBytes) failures = 0;
       isKnown = true;
       onOffset(upload.offset);
     } catch (error) {

@@ -88,7 +88,7 @@ export function streamed(id: UsedId, { params, body, signal }: Input): Promise<R
   return answered(() => fetch(pathOf(template, params), init));
 }
 
-function freshKey(): string {
+export function freshKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 

@@ -4,7 +4,7 @@
  */
 import { signal } from '@preact/signals';
 import { isPassingStatus, type PieceCalls, type Upload as Sent, sendInPieces } from '../../sdk/pieces.ts';
-import { api, problemIn } from '../api/client.ts';
+import { api, freshKey, problemIn } from '../api/client.ts';
 import { Problem, problemOf } from '../api/problem.ts';
 import { addVersion, keyOf, makeDeliverable } from './assets.ts';
 import { putInto } from './collections.ts';
@@ -34,7 +34,12 @@ interface Job {
   readonly into: Into;
   readonly abort: AbortController;
   /** Of the upload at the service, once it has begun. */
-  uploadId?: string;
+  uploadId?: string | undefined;
+  /** What has been reached, so that another attempt begins there: the stored file, and what was made of it. */
+  blobId?: string | undefined;
+  deliverableId?: string;
+  /** Of the call that takes the stored file: its answer may be lost, and a file can be taken once. */
+  takingKey?: string | undefined;
 }
 
 /** A larger file is refused, so it is not read for its digest. */
@@ -97,9 +102,12 @@ async function run(job: Job): Promise<void> {
   const { key, file, slug, into, abort } = job;
   if (abort.signal.aborted) return;
   try {
-    const calls = callsFor(job, await digestOf(file));
-    const { id } = await sendInPieces(file.size, calls, (offset) => note(key, { share: shareOf(offset, file), isWaiting: false }));
-    await settle(job, id);
+    if (job.blobId === undefined) {
+      const calls = callsFor(job, await digestOf(file));
+      const sent = await sendInPieces(file.size, calls, (offset) => note(key, { share: shareOf(offset, file), isWaiting: false }));
+      job.blobId = sent.id;
+    }
+    await settle(job, job.blobId);
     jobs.delete(key);
     putAside(key);
   } catch (error) {
@@ -108,10 +116,29 @@ async function run(job: Job): Promise<void> {
   changed(keyOf(slug), ...(into.fileId === undefined ? [] : [`asset:${into.fileId}`]));
 }
 
-async function settle({ slug, into: { fileId, collectionId } }: Job, blobId: string): Promise<void> {
-  if (fileId !== undefined) return addVersion(slug, fileId, blobId);
-  const { id } = await makeDeliverable(slug, blobId);
-  if (collectionId !== undefined) await putInto(slug, collectionId, id);
+async function settle(job: Job, blobId: string): Promise<void> {
+  const { slug, into, abort } = job;
+  const { fileId, collectionId } = into;
+  abort.signal.throwIfAborted();
+  if (fileId !== undefined) return take(job, (key) => addVersion(slug, fileId, blobId, key));
+  job.deliverableId ??= (await take(job, (key) => makeDeliverable(slug, blobId, key))).id;
+  abort.signal.throwIfAborted();
+  if (collectionId !== undefined) await putInto(slug, collectionId, job.deliverableId);
+}
+
+/** `call` is repeated under its key only where its outcome is unknown, as a refusal would be replayed. */
+async function take<T>(job: Job, call: (key: string) => Promise<T>): Promise<T> {
+  job.takingKey ??= freshKey();
+  try {
+    return await call(job.takingKey);
+  } catch (error) {
+    if (error instanceof Problem && error.status >= 400 && error.status < 500 && error.code !== 'IDEMPOTENCY_IN_PROGRESS') {
+      job.takingKey = undefined;
+      // The stored file may have been deleted, and is sent again then.
+      if (error.isMissing) job.blobId = undefined;
+    }
+    throw error;
+  }
 }
 
 function shareOf(bytes: number, { size }: File): number {
@@ -131,16 +158,25 @@ function callsFor(job: Job, sha256: string | undefined): PieceCalls {
   const body = { filename: file.name, mimeType: file.type || 'application/octet-stream', sizeBytes: file.size, sha256 };
   const params = { workspaceId: slug ?? '' };
   const path = slug === undefined ? '/v1/assets/uploads' : `/v1/workspaces/${encodeURIComponent(slug)}/assets/uploads`;
+  async function get(id: string): Promise<Sent> {
+    signal.throwIfAborted();
+    const input = { params: { ...params, uploadId: id } };
+    return (await (slug === undefined ? api.assets.getUpload(input) : api.workspaceAssets.getUpload(input))).body;
+  }
   return {
     async begin() {
+      signal.throwIfAborted();
+      // Of an earlier attempt: without a digest the service would begin another one.
+      const known = job.uploadId === undefined ? undefined : await get(job.uploadId).catch(undefinedIfMissing);
+      signal.throwIfAborted();
+      if (known !== undefined) return known;
       const begun = await (slug === undefined ? api.assets.beginUpload({ body }) : api.workspaceAssets.beginUpload({ params, body }));
       job.uploadId = begun.body.id;
+      if (signal.aborted) await cancel(job, begun.body.id);
+      signal.throwIfAborted();
       return begun.body;
     },
-    async get(id) {
-      const input = { params: { ...params, uploadId: id } };
-      return (await (slug === undefined ? api.assets.getUpload(input) : api.workspaceAssets.getUpload(input))).body;
-    },
+    get,
     send: (id, start, end) =>
       sendPiece(`${path}/${id}?offset=${start}`, file.slice(start, end), signal, (loaded) =>
         note(key, { share: shareOf(start + loaded, file) }),
@@ -152,6 +188,10 @@ function callsFor(job: Job, sha256: string | undefined): PieceCalls {
       note(key, { isWaiting: false });
     },
   };
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (!(error instanceof Problem && error.isMissing)) throw error;
 }
 
 /** Until the time has passed or the network is back. */
@@ -177,6 +217,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 /** `fetch` does not tell how much of a body was sent. */
 function sendPiece(url: string, piece: Blob, signal: AbortSignal, onProgress: (bytes: number) => void): Promise<Sent> {
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     const request = new XMLHttpRequest();
     const lost = () => reject(new Problem({ status: 0, code: 'OFFLINE', message: 'Easel does not answer.' }));
     let silence = setTimeout(() => request.abort(), SILENCE_MS_MAX);

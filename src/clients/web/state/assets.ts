@@ -1,5 +1,5 @@
 /** Files of a library: the person's own, or a workspace's by its slug. */
-import { type Answer, api } from '../api/client.ts';
+import { type Answer, api, freshKey } from '../api/client.ts';
 import { pageOf, usePages } from './pages.ts';
 import { changed, useLoaded } from './store.ts';
 
@@ -92,16 +92,18 @@ export async function removeAsset(slug: string | undefined, { id }: Asset): Prom
   changed(keyOf(slug));
 }
 
-export async function makeDeliverable(slug: string | undefined, blobId: string): Promise<Deliverable> {
+/** `idempotencyKey`: the same for a repetition of this call whose answer was lost. */
+export async function makeDeliverable(slug: string | undefined, blobId: string, idempotencyKey = freshKey()): Promise<Deliverable> {
   const body = { blobId };
   const made = await (slug === undefined
-    ? api.assets.create({ body })
-    : api.workspaceAssets.create({ params: { workspaceId: slug }, body }));
+    ? api.assets.create({ body, idempotencyKey })
+    : api.workspaceAssets.create({ params: { workspaceId: slug }, body, idempotencyKey }));
   return made.body;
 }
 
-export async function addVersion(slug: string | undefined, fileId: string, blobId: string): Promise<void> {
+/** `idempotencyKey`: as for `makeDeliverable`. */
+export async function addVersion(slug: string | undefined, fileId: string, blobId: string, idempotencyKey: string): Promise<void> {
   const body = { blobId };
-  if (slug === undefined) await api.assets.addVersion({ params: { fileId }, body });
-  else await api.workspaceAssets.addVersion({ params: { workspaceId: slug, fileId }, body });
+  if (slug === undefined) await api.assets.addVersion({ params: { fileId }, body, idempotencyKey });
+  else await api.workspaceAssets.addVersion({ params: { workspaceId: slug, fileId }, body, idempotencyKey });
 }

@@ -24,7 +24,11 @@ export function assetsModule(deps: ModuleDeps & { readonly chromium: ChromiumRen
   const shareLinks = new ShareLinks({ ...deps, hasher, limiter: deps.limiters.shared });
   const drawFile = drawingIn(join(deps.builtDir, 'picture-process.js'), systemClock);
   const drawVideo = videoDrawingIn(deps.chromium);
-  const pictures = new PictureQueue({ ...deps, draw: (...file) => (isVideo(file[1]) ? drawVideo : drawFile)(...file) });
+  const pictures = new PictureQueue({
+    ...deps,
+    draw: (file, signal) => (isVideo(file.mimeType) ? drawVideo : drawFile)(file, signal),
+    drawsVideos: () => deps.chromium?.isUsable() ?? false,
+  });
   return {
     handlers: {
       ...assetHandlers({ ...deps, shareLinks, hasher, pictures }),

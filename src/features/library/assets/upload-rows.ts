@@ -49,12 +49,11 @@ export async function findSame(tx: Queries, library: Library, file: Omit<NewUplo
   return row ?? null;
 }
 
-/** Unfinished uploads of a person or an agent, and when the first of them expires. */
-export async function countUnfinished(tx: Queries, creator: string, nowMs: number) {
-  const [row] = await tx<{ uploads: number; firstExpiryMs: number | null }[]>`
-    select count(*)::int as uploads, min(expires_at_ms) as "firstExpiryMs"
-    from asset_upload where created_by = ${creator} and file_id is null and expires_at_ms > ${nowMs}`;
-  return row ?? { uploads: 0, firstExpiryMs: null };
+/** Unfinished uploads of a person or an agent. */
+export async function countUnfinished(tx: Queries, creator: string, nowMs: number): Promise<number> {
+  const [row] = await tx<{ uploads: number }[]>`
+    select count(*)::int as uploads from asset_upload where created_by = ${creator} and file_id is null and expires_at_ms > ${nowMs}`;
+  return row?.uploads ?? 0;
 }
 
 export async function insertUpload(tx: Queries, library: Library, upload: NewUpload, nowMs: number): Promise<void> {
@@ -76,9 +75,10 @@ export async function claimUpload(sql: Queries, { id, offsetBytes }: UploadRow, 
   return claimed.count > 0;
 }
 
-/** Ends a claim until `untilMs`. */
-export async function unclaimUpload(sql: Queries, id: UploadId, untilMs: number): Promise<void> {
-  await sql`update asset_upload set busy_until_ms = null where id = ${id} and busy_until_ms = ${untilMs}`;
+/** Ends a claim until `untilMs`. False where it is over already. */
+export async function unclaimUpload(sql: Queries, id: UploadId, untilMs: number): Promise<boolean> {
+  const ended = await sql`update asset_upload set busy_until_ms = null where id = ${id} and busy_until_ms = ${untilMs}`;
+  return ended.count > 0;
 }
 
 export interface Piece {
@@ -106,14 +106,28 @@ export async function completeUpload(tx: Queries, id: UploadId, fileId: BlobId):
   await tx`update asset_upload set file_id = ${fileId}, busy_until_ms = null where id = ${id}`;
 }
 
+export interface EndedUpload extends Pick<UploadRow, 'offsetBytes' | 'sizeBytes' | 'fileId'> {
+  readonly busyUntilMs: number | null;
+}
+
 /** With its pieces. Answers what it was; null where it is gone already. */
-export async function deleteUpload(tx: Queries, id: UploadId): Promise<Pick<UploadRow, 'offsetBytes' | 'fileId'> | null> {
-  const [row] = await tx<Pick<UploadRow, 'offsetBytes' | 'fileId'>[]>`
-    delete from asset_upload where id = ${id} returning offset_bytes as "offsetBytes", file_id as "fileId"`;
+export async function deleteUpload(tx: Queries, id: UploadId): Promise<EndedUpload | null> {
+  const [row] = await tx<EndedUpload[]>`
+    delete from asset_upload where id = ${id}
+    returning offset_bytes as "offsetBytes", size_bytes as "sizeBytes", file_id as "fileId", busy_until_ms as "busyUntilMs"`;
   return row ?? null;
 }
 
 export function listExpired(sql: Queries, nowMs: number, rowsMax: number) {
   return sql<Pick<UploadRow, 'id' | 'holder'>[]>`
     select id, holder from asset_upload where expires_at_ms <= ${nowMs} order by expires_at_ms limit ${rowsMax}`;
+}
+
+/** Those that have expired and are files by now: they reserve nothing. Answers how many. */
+export async function deleteComplete(sql: Queries, nowMs: number, rowsMax: number): Promise<number> {
+  const deleted = await sql`
+    delete from asset_upload where id in (
+      select id from asset_upload where expires_at_ms <= ${nowMs} and file_id is not null limit ${rowsMax} for update skip locked
+    )`;
+  return deleted.count;
 }

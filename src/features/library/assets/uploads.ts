@@ -9,15 +9,17 @@ import { LIMITS } from '../../../../protocol/core/limits.ts';
 import type { assetUpload } from '../../../../protocol/library/asset-uploads.ts';
 import { ClientGone } from '../../../edge/exchange.ts';
 import { dateTime } from '../../../platform/date-time.ts';
+import { ShareQueue } from '../../../platform/share-queue.ts';
 import type { SpooledFile } from '../../../storage/spool.ts';
 import { mediaTypeOf } from '../../artifacts/publish/media-types.ts';
 import { requireBlobType } from '../../data/blobs/rules.ts';
 import { receiveFile } from '../../data/blobs/storing.ts';
+import { callHolders } from '../../data/tables/reads.ts';
 import type { Queries } from '../../deps.ts';
 import { addRelease, addUsage, type Holder, lockUsage, takeReservation } from '../../people/usage/rows.ts';
-import { reserve, settle } from '../../people/usage/storage.ts';
+import { reserve, settleReserved } from '../../people/usage/storage.ts';
 import { type AssetCall, type AssetDeps, placeFile, recordFile, requireFileRoom } from './files.ts';
-import type { Library } from './library.ts';
+import { type Library, requireFewer } from './library.ts';
 import { presentLoose } from './present.ts';
 import { findFile } from './rows.ts';
 import { isPictured } from './thumbnails/rules.ts';
@@ -26,6 +28,7 @@ import {
   claimUpload,
   completeUpload,
   countUnfinished,
+  deleteComplete,
   deleteUpload,
   findSame,
   findUpload,
@@ -41,11 +44,12 @@ import {
 const CLAIM_MS = 2 * 60_000;
 /** The daily sweep has certainly run by then; it ends the reservation with the upload. */
 const SWEPT_MS = 26 * 60 * 60 * 1000;
-/** Bounds a run of the sweep; the next one goes on. */
+/** Bounds a statement of the sweep, which goes on until none is left. */
 const EXPIRED_AT_ONCE = 1000;
 
 export function uploadActions(deps: AssetDeps) {
   const { sql } = deps;
+  const joins = joinQueue();
   return {
     async beginUpload(library: Library, call: AssetCall<'beginUpload'>) {
       const { body, nowMs } = call;
@@ -59,7 +63,8 @@ export function uploadActions(deps: AssetDeps) {
         const id = newId('upload');
         const expiresAtMs = nowMs + LIMITS.assetUploadTtlMs;
         await reserve(tx, { id, accountId: library.holder, bytes: file.sizeBytes, expiresAtMs: expiresAtMs + SWEPT_MS }, nowMs);
-        requireFewUploads(await countUnfinished(tx, library.creator, nowMs), nowMs);
+        const open = await countUnfinished(tx, library.creator, nowMs);
+        requireFewer(open, LIMITS.assetUploadsOpenMax, 'unfinished uploads of one person: finish or cancel some');
         await insertUpload(tx, library, { ...file, id, expiresAtMs }, nowMs);
         return { row: { ...file, id, holder: library.holder, offsetBytes: 0, fileId: null, expiresAtMs }, isNew: true };
       });
@@ -73,7 +78,10 @@ export function uploadActions(deps: AssetDeps) {
       let upload = await requireUpload(sql, library, params.uploadId, call.nowMs);
       requirePlace(upload, call.query.offset, body.lengthBytes);
       if (body.lengthBytes > 0) upload = await receivePiece(deps, library, call, upload);
-      if (upload.fileId === null && upload.offsetBytes === upload.sizeBytes) upload = await complete(deps, library, call, upload);
+      if (upload.fileId === null && upload.offsetBytes === upload.sizeBytes) {
+        const all = upload;
+        upload = await joins.run(callHolders(call), () => complete(deps, library, call, all));
+      }
       return { reply: 'ok', body: await present(deps, upload) } as const;
     },
     async cancelUpload(library: Library, { params, nowMs }: AssetCall<'cancelUpload'>) {
@@ -86,11 +94,21 @@ export function uploadActions(deps: AssetDeps) {
 
 /** Ends uploads that have expired; their pieces stay in the object store until its sweep. Answers how many. */
 export async function expireAssetUploads(deps: Pick<AssetDeps, 'sql' | 'clock'>, signal: AbortSignal): Promise<number> {
+  const nowMs = deps.clock.nowMs();
   let ended = 0;
-  for (const { id, holder } of await listExpired(deps.sql, deps.clock.nowMs(), EXPIRED_AT_ONCE)) {
-    if (signal.aborted) break;
-    if (await discard(deps, id, holder)) ended += 1;
-  }
+  let found = 0;
+  do {
+    found = await deleteComplete(deps.sql, nowMs, EXPIRED_AT_ONCE);
+    ended += found;
+  } while (found === EXPIRED_AT_ONCE && !signal.aborted);
+  do {
+    const expired = await listExpired(deps.sql, nowMs, EXPIRED_AT_ONCE);
+    found = expired.length;
+    for (const { id, holder } of expired) {
+      if (signal.aborted) return ended;
+      if (await discard(deps, id, holder)) ended += 1;
+    }
+  } while (found === EXPIRED_AT_ONCE);
   return ended;
 }
 
@@ -102,14 +120,6 @@ function fileOf({ filename, mimeType, sizeBytes }: AssetCall<'beginUpload'>['bod
   // A sender that does not know the type follows the name, and the bytes are checked against it.
   const given = mimeType === 'application/octet-stream' ? mediaTypeOf(filename, undefined) : mimeType;
   return { filename, mimeType: requireBlobType(given), sizeBytes };
-}
-
-function requireFewUploads(open: { readonly uploads: number; readonly firstExpiryMs: number | null }, nowMs: number): void {
-  if (open.uploads < LIMITS.assetUploadsOpenMax) return;
-  throw new Failure('RATE_LIMITED', {
-    message: `There may be ${LIMITS.assetUploadsOpenMax} unfinished uploads of one person. Finish or cancel some.`,
-    retryAfterS: Math.max(1, Math.ceil(((open.firstExpiryMs ?? nowMs) - nowMs) / 1000)),
-  });
 }
 
 /** Throws UPLOAD_NOT_FOUND. */
@@ -144,8 +154,9 @@ function offsetConflict({ offsetBytes }: UploadRow, offset: number): Failure {
 async function receivePiece(deps: AssetDeps, library: Library, call: AssetCall<'sendPiece'>, upload: UploadRow): Promise<UploadRow> {
   const { file, gone } = await spoolPiece(deps, call);
   try {
-    await whileClaimed(deps, upload, async () => {
+    await whileClaimed(deps, upload, async (hasStored) => {
       await placeFile(deps, file);
+      hasStored(file.sizeBytes);
       await deps.sql.begin(async (tx) => {
         if (call.refusal !== undefined) throw call.refusal;
         const now = await requireUpload(tx, library, upload.id, deps.clock.nowMs(), true);
@@ -176,31 +187,51 @@ async function spoolPiece({ spool }: AssetDeps, { body }: AssetCall<'sendPiece'>
   return { file: await writer.finish(), gone };
 }
 
-/** One caller at a time stores something of an upload, so that no more is stored than it has reserved. Throws UPLOAD_OFFSET_CONFLICT. */
-async function whileClaimed<T>({ sql, clock }: AssetDeps, upload: UploadRow, work: () => Promise<T>): Promise<T> {
-  const nowMs = clock.nowMs();
+/**
+ * One caller at a time stores something of an upload, so that no more is stored than it has reserved. `work` tells what it has put into the
+ * object store, which counts as removed where it fails. Throws UPLOAD_OFFSET_CONFLICT.
+ */
+async function whileClaimed<T>(deps: AssetDeps, upload: UploadRow, work: (hasStored: (bytes: number) => void) => Promise<T>): Promise<T> {
+  const nowMs = deps.clock.nowMs();
   const untilMs = nowMs + CLAIM_MS;
-  if (!(await claimUpload(sql, upload, nowMs, untilMs))) throw offsetConflict(upload, upload.offsetBytes);
+  if (!(await claimUpload(deps.sql, upload, nowMs, untilMs))) throw offsetConflict(upload, upload.offsetBytes);
+  let storedBytes = 0;
   try {
-    return await work();
+    return await work((bytes) => {
+      storedBytes = bytes;
+    });
   } catch (error) {
     // The caller needs the first failure; a claim that cannot be given back ends by itself.
-    await Promise.allSettled([unclaimUpload(sql, upload.id, untilMs)]);
+    await Promise.allSettled([giveBackClaim(deps, upload, untilMs, storedBytes)]);
     throw error;
   }
 }
 
+async function giveBackClaim({ sql, clock }: AssetDeps, { id, holder }: UploadRow, untilMs: number, storedBytes: number): Promise<void> {
+  await sql.begin(async (tx) => {
+    await lockUsage(tx, holder);
+    const isGivenBack = await unclaimUpload(tx, id, untilMs);
+    // Who has ended a claimed upload has counted for it.
+    const isCounted = !isGivenBack && clock.nowMs() < untilMs;
+    if (!isCounted) await countRemoved(tx, holder, storedBytes, clock.nowMs());
+  });
+}
+
 /** Makes the file of an upload that has all of its bytes. Throws INVALID_MIME_TYPE and INVALID_REQUEST, which end it. */
 async function complete(deps: AssetDeps, library: Library, call: AssetCall<'sendPiece'>, upload: UploadRow): Promise<UploadRow> {
-  return whileClaimed(deps, upload, async () => {
+  // What decides is the transaction that records it; joining takes long, and can be asked for again and again.
+  await requireFileRoom(deps.sql, library);
+  return whileClaimed(deps, upload, async (hasStored) => {
     const pieces = await listPieces(deps.sql, upload.id);
     const file = await joined(deps, upload, pieces).catch(async (error: unknown) => {
       // Its bytes are wrong, whoever sends the last piece again.
-      if (error instanceof Failure) await discard(deps, upload.id, upload.holder);
+      if (error instanceof Failure) await discard(deps, upload.id, upload.holder, { isOurs: true });
       throw error;
     });
     try {
       await placeFile(deps, file);
+      // A single piece is the file itself.
+      if (pieces.length > 1) hasStored(file.sizeBytes);
       const done = await record(deps, library, call, upload, file, pieces.length);
       if (isPictured(upload.mimeType)) deps.pictures.wake();
       return done;
@@ -234,7 +265,7 @@ function record(
     await lockUsage(tx, holder);
     const now = await requireUpload(tx, library, id, nowMs, true);
     if (now.fileId !== null) return now;
-    await settle(tx, holder, { id, accountId: holder }, { bytes: sizeBytes, artifacts: 0 }, nowMs);
+    await settleReserved(tx, { id, accountId: holder }, sizeBytes, nowMs);
     // A single piece is the file itself. Of several there is a second copy until the sweep.
     if (pieces > 1) await countRemoved(tx, holder, sizeBytes, nowMs);
     const row = await recordFile(tx, { ...library, holder }, call, { filename, mimeType, sizeBytes, sha256 }, nowMs);
@@ -249,15 +280,45 @@ async function countRemoved(tx: Queries, holder: Holder, bytes: number, nowMs: n
   await addRelease(tx, holder, bytes, nowMs);
 }
 
-/** Ends an upload; the file of a complete one stays. False where it is gone already. */
-function discard({ sql, clock }: Pick<AssetDeps, 'sql' | 'clock'>, id: UploadId, holder: Holder): Promise<boolean> {
+/** Ends an upload; the file of a complete one stays. `isOurs`: its claim, where it has one. False where it is gone already. */
+function discard(
+  { sql, clock }: Pick<AssetDeps, 'sql' | 'clock'>,
+  id: UploadId,
+  holder: Holder,
+  { isOurs }: { readonly isOurs: boolean } = { isOurs: false },
+): Promise<boolean> {
   return sql.begin(async (tx) => {
     await lockUsage(tx, holder);
     const gone = await deleteUpload(tx, id);
     if (gone === null) return false;
     await addUsage(tx, holder, -(await takeReservation(tx, id, holder)));
-    if (gone.fileId === null) await countRemoved(tx, holder, gone.offsetBytes, clock.nowMs());
+    const nowMs = clock.nowMs();
+    const isBusy = !isOurs && gone.busyUntilMs !== null && gone.busyUntilMs > nowMs;
+    if (gone.fileId === null) await countRemoved(tx, holder, isBusy ? mostStored(gone) : gone.offsetBytes, nowMs);
     return true;
+  });
+}
+
+/** What the object store may have of an upload while somebody stores a piece of it, or the whole beside its pieces. */
+function mostStored({ offsetBytes, sizeBytes }: Pick<UploadRow, 'offsetBytes' | 'sizeBytes'>): number {
+  return offsetBytes === sizeBytes ? 2 * sizeBytes : sizeBytes;
+}
+
+/** Joins read and hash a whole file each, and have it in the spool meanwhile. */
+function joinQueue(): ShareQueue {
+  const running = { total: LIMITS.assetJoinsMax, network: LIMITS.callerAssetJoinsMax, caller: LIMITS.callerAssetJoinsMax };
+  const waiting = {
+    total: LIMITS.assetJoinsWaitingMax,
+    network: LIMITS.callerAssetJoinsWaitingMax,
+    caller: LIMITS.callerAssetJoinsWaitingMax,
+  };
+  return new ShareQueue({
+    running: { ...running, artifact: running.total },
+    waiting: { ...waiting, artifact: waiting.total },
+    full: (exhausted) => {
+      const whose = exhausted === 'total' ? '' : 'of this caller ';
+      return new Failure('UNAVAILABLE', { message: `Too many files ${whose}are being put together.`, retryAfterS: 5 });
+    },
   });
 }
 

@@ -106,6 +106,17 @@ export async function settle(tx: Queries, accountId: Holder, held: Held, added: 
   await addUsage(tx, accountId, added.bytes, added.artifacts);
 }
 
+/**
+ * The same for what a reservation, which cannot have expired, is kept for from its beginning: as far as it reaches there is room, whatever
+ * was removed meanwhile.
+ */
+export async function settleReserved(tx: Queries, { id, accountId }: Held, bytes: number, nowMs: number): Promise<void> {
+  await lockUsage(tx, accountId);
+  const missing = bytes - (await takeReservation(tx, id, accountId));
+  requireRoom(await requireUsage(tx, accountId, nowMs), { bytes: missing, artifacts: 0 });
+  await addUsage(tx, accountId, missing);
+}
+
 /** Reserves room for a blob at whom its artifact counts for. Throws ACCOUNT_STORAGE_FULL. */
 export async function reserveBlob(
   deps: Deps,

@@ -1,4 +1,5 @@
 /** What the tests of asset libraries do again and again. */
+import type { Pictured } from '../../../../src/features/library/assets/thumbnails/queue.ts';
 import type { TestEasel, TestUser } from '../../../support/easel.ts';
 import { json, post } from '../../../support/requests.ts';
 
@@ -27,4 +28,15 @@ export async function link(easel: TestEasel, by: By, fileId: string, body: objec
   const answer = await json(made);
   const path = new URL(answer.url).pathname;
   return { ...answer, path, secret: path.slice('/s/'.length) } as { id: string; url: string; path: string; secret: string };
+}
+
+/** A file that is to be pictured, as the queue gives it. */
+export function pictured(bytes: Buffer, mimeType: string): Pictured {
+  return {
+    mimeType,
+    sizeBytes: bytes.length,
+    async *bytes(start, end) {
+      yield bytes.subarray(start, end + 1);
+    },
+  };
 }

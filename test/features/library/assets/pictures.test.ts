@@ -3,16 +3,21 @@ import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RendererUnusable } from '../../../../src/features/artifacts/thumbnails/renderer.ts';
 import { drawingIn } from '../../../../src/features/library/assets/thumbnails/drawing.ts';
+import { PictureQueue } from '../../../../src/features/library/assets/thumbnails/queue.ts';
 import { nextDueMs, takeNext } from '../../../../src/features/library/assets/thumbnails/rows.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
+import { fileObjects } from '../../../../src/storage/file-objects.ts';
+import { SILENT } from '../../../support/database.ts';
 import { startTestEasel, type TestEasel } from '../../../support/easel.ts';
 import { json } from '../../../support/requests.ts';
 import { services } from '../../../support/services.ts';
 import { SVG } from '../../data/blobs/sample-files.ts';
-import { delivered, MINE, upload } from './asset-stage.ts';
+import { delivered, MINE, pictured, upload } from './asset-stage.ts';
 
-const draw = drawingIn(join(services().builtDir, 'picture-process.js'), systemClock);
+const drawFile = drawingIn(join(services().builtDir, 'picture-process.js'), systemClock);
+const draw = (bytes: Buffer, type: string, signal: AbortSignal) => drawFile(pictured(bytes, type), signal);
 const forever = new AbortController().signal;
 const PDF_TYPE = 'application/pdf';
 
@@ -109,7 +114,7 @@ test('a process that does not end is killed, at its deadline and when the servic
   // A clock of which every time has passed already.
   const late = { ...systemClock, nowMs: () => 0, monotonicMs: () => 0, after: (_: number, run: () => void) => systemClock.after(0, run) };
   const slow = drawingIn(join(services().builtDir, 'picture-process.js'), late);
-  await expect(slow(await plain(10, 10).png().toBuffer(), 'image/png', forever)).rejects.toThrow('took too long');
+  await expect(slow(pictured(await plain(10, 10).png().toBuffer(), 'image/png'), forever)).rejects.toThrow('took too long');
   const stopping = new AbortController();
   const drawing = draw(await plain(10, 10).png().toBuffer(), 'image/png', stopping.signal);
   stopping.abort();
@@ -137,7 +142,34 @@ test('a picture whose attempts end the service is given up', async () => {
   const { id } = await json(await upload(easel, user, 'no image'));
   await easel.sql`
     insert into asset_thumbnail (file_id, holder, asked_at_ms, due_at_ms, attempts) values (${id}, ${user.userId}, 0, 0, 4)`;
-  expect(await takeNext(easel.sql, { nowMs: 1, untilMs: 1 })).toMatchObject({ fileId: id, attempts: 5 });
-  expect(await takeNext(easel.sql, { nowMs: 1, untilMs: 1 })).toBeNull();
-  expect(await nextDueMs(easel.sql)).not.toBe(1);
+  expect(await takeNext(easel.sql, { nowMs: 1, untilMs: 1, videos: true })).toMatchObject({ fileId: id, attempts: 5 });
+  expect(await takeNext(easel.sql, { nowMs: 1, untilMs: 1, videos: true })).toBeNull();
+  expect(await nextDueMs(easel.sql, { videos: true })).not.toBe(1);
+});
+
+test('a node that cannot picture videos leaves them to others, also when it finds that out with one', async () => {
+  const user = await easel.newUser();
+  const { id } = await json(await upload(easel, user, 'no video'));
+  await easel.sql`update asset_file set mime_type = 'video/mp4' where id = ${id}`;
+  await easel.sql`insert into asset_thumbnail (file_id, holder, asked_at_ms, due_at_ms) values (${id}, ${user.userId}, 0, 0)`;
+  expect(await takeNext(easel.sql, { nowMs: 1, untilMs: 1, videos: false })).toBeNull();
+  expect(await nextDueMs(easel.sql, { videos: false })).not.toBe(0);
+  expect(await nextDueMs(easel.sql, { videos: true })).toBe(0);
+
+  let drawn = 0;
+  await new Promise<void>((resolve) => {
+    // The queue waits once it has found nothing more to make.
+    const after = () => {
+      resolve();
+      return { cancel: () => undefined };
+    };
+    const clock = { ...systemClock, nowMs: () => 1, after };
+    const draw = () => {
+      drawn += 1;
+      return Promise.reject(new RendererUnusable('no browser'));
+    };
+    new PictureQueue({ sql: easel.sql, log: SILENT, objects: fileObjects('unused'), clock, draw, drawsVideos: () => true }).wake();
+  });
+  expect(drawn).toBe(1);
+  expect(await easel.sql`select attempts, due_at_ms as due from asset_thumbnail where file_id = ${id}`).toEqual([{ attempts: 0, due: 1 }]);
 });

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { TIERS } from '../../../../protocol/people/tiers.ts';
-import { startTestEasel, type TestEasel, type TestStorage, testStorage } from '../../../support/easel.ts';
+import { expireAssetUploads } from '../../../../src/features/library/assets/uploads.ts';
+import { startTestEasel, type TestEasel, type TestStorage, type TestUser, testStorage } from '../../../support/easel.ts';
 import { json, post, refusal, sha256 } from '../../../support/requests.ts';
 import { startS3 } from '../../../support/s3.ts';
 import { workspaceOf } from '../../../support/workspaces.ts';
@@ -162,7 +163,75 @@ test('room is reserved when an upload begins, and is free again when it is cance
 test('one person has a bounded number of unfinished uploads', async () => {
   const user = await easel.newUser();
   for (let at = 0; at < LIMITS.assetUploadsOpenMax; at += 1) await (await begin(user, textOf(1))).arrayBuffer();
-  expect((await refusal(begin(user, textOf(1))))[1]).toBe('RATE_LIMITED');
+  expect(await refusal(begin(user, textOf(1)))).toEqual([409, 'ASSET_LIMIT_EXCEEDED', undefined]);
+});
+
+/** What an account has removed since the last sweep. */
+async function removedBytes({ userId }: TestUser): Promise<number> {
+  const rows = await easel.sql<{ bytes: number }[]>`select bytes from storage_release where account_id = ${userId}`;
+  return rows.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+test('what is being stored when an upload is cancelled, or cannot be recorded, counts as removed', async () => {
+  const user = await easel.newUser();
+  const content = textOf(3);
+  const busy = await json(await begin(user, content));
+  // Somebody is storing a piece of it.
+  await easel.sql`update asset_upload set busy_until_ms = ${easel.clock.nowMs() + 60_000} where id = ${busy.id}`;
+  expect((await easel.fetch(`${MINE}/uploads/${busy.id}`, { method: 'DELETE', token: user.token })).status).toBe(200);
+  expect(await removedBytes(user)).toBe(content.length);
+
+  const broken = await json(await begin(user, content));
+  const piece = content.subarray(0, PIECE);
+  await easel.sql`
+    insert into asset_upload_piece (upload_id, offset_bytes, size_bytes, sha256) values (${broken.id}, 0, 1, decode(${sha256('x')}, 'hex'))`;
+  expect((await send(user, broken.id, 0, piece)).status).toBe(500);
+  expect(await removedBytes(user)).toBe(content.length + PIECE);
+  await easel.sql`delete from asset_upload_piece where upload_id = ${broken.id}`;
+  // The claim was given back.
+  expect((await send(user, broken.id, 0, piece)).status).toBe(200);
+});
+
+test('an upload that has its room gets it, whatever is removed until its end', async () => {
+  const user = await easel.newUser();
+  const content = textOf(1);
+  const { id } = await json(await begin(user, content));
+  const bytes = 2 * TIERS.free.bytesMax;
+  await easel.sql`insert into storage_release (account_id, hour_ms, bytes) values (${user.userId}, 0, ${bytes})`;
+  await easel.sql`update account_usage set bytes = bytes + ${bytes} where account_id = ${user.userId}`;
+  expect(await json(await send(user, id, 0, content))).toMatchObject({ file: { filename: 'log.txt' } });
+  expect((await shownUsage(easel, user)).bytes).toBe(content.length);
+});
+
+test('pieces are not put together for a library that has no room for the file', async () => {
+  const user = await easel.newUser();
+  const content = textOf(2);
+  const { id } = await json(await begin(user, content));
+  await easel.sql`
+    insert into asset_file (id, owner_id, filename, mime_type, size_bytes, sha256, created_by, created_at_ms)
+    select 'blob_' || n || ${user.userId}, ${user.userId}, 'a.txt', 'text/plain', 0, decode(${sha256('')}, 'hex'), ${user.userId}, 0
+    from generate_series(1, ${LIMITS.assetFilesMax}::int) as n`;
+  expect((await send(user, id, 0, content.subarray(0, PIECE))).status).toBe(200);
+  expect((await refusal(send(user, id, PIECE, content.subarray(PIECE))))[1]).toBe('ASSET_LIMIT_EXCEEDED');
+  // Reading a piece would fail.
+  await easel.sql`update asset_upload_piece set sha256 = decode(${sha256('missing')}, 'hex') where upload_id = ${id}`;
+  expect(await refusal(send(user, id, content.length, Buffer.alloc(0)))).toEqual([409, 'ASSET_LIMIT_EXCEEDED', undefined]);
+});
+
+test('one sweep ends everything that has expired', async () => {
+  const user = await easel.newUser();
+  const content = textOf(1);
+  const done = await json(await begin(user, content));
+  expect((await send(user, done.id, 0, content)).status).toBe(200);
+  const unfinished = await json(await begin(user, content));
+  await easel.sql`update asset_upload set expires_at_ms = ${easel.clock.nowMs()} where id = ${unfinished.id}`;
+  await easel.sql`
+    insert into asset_upload (id, owner_id, holder, filename, mime_type, size_bytes, offset_bytes, file_id, created_by, created_at_ms, expires_at_ms)
+    select id || n, owner_id, holder, filename, mime_type, size_bytes, offset_bytes, file_id, created_by, created_at_ms, 1
+    from asset_upload, generate_series(1, 2500) as n where id = ${done.id}`;
+  await expireAssetUploads(easel, new AbortController().signal);
+  expect(await easel.sql`select id from asset_upload where created_by = ${user.userId}`).toEqual([{ id: done.id }]);
+  expect((await shownUsage(easel, user)).bytes).toBe(content.length);
 });
 
 test('in a workspace who has begun an upload goes on with it, or who runs the workspace, as long as they are a member', async () => {

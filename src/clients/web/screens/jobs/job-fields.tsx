@@ -138,7 +138,7 @@ function CallFields(props: FieldsProps) {
 }
 
 /** One that is stored is not a text to add to: it stays, or another takes its place. */
-function SecretField({ draft, write, errorOf }: FieldsProps) {
+function SecretField({ draft, write, errorOf }: Omit<FieldsProps, 'artifactId'>) {
   const { jobs } = words.value;
   const error = errorOf('config.secret');
   if (draft.secret === MASK && error === undefined) {

@@ -29,13 +29,17 @@ interface Time {
 export class ChromiumRenderer implements Renderer {
   readonly #deps: ChromiumDeps;
   #launch: Launch | null | undefined;
+  /** The search, for all who ask before it has ended. */
+  #finding: Promise<boolean> | undefined;
 
   constructor(deps: ChromiumDeps) {
     this.#deps = deps;
   }
 
   isUsable(): boolean | Promise<boolean> {
-    return this.#launch === undefined ? this.#find() : this.#launch !== null;
+    if (this.#launch !== undefined) return this.#launch !== null;
+    this.#finding ??= this.#find();
+    return this.#finding;
   }
 
   draw(page: PageToDraw, signal: AbortSignal): Promise<Buffer> {

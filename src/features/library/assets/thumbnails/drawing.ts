@@ -5,19 +5,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
+import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../../../../actors/runtime/ports.ts';
 import { LIMITS } from '../../../../../protocol/core/limits.ts';
 import { groupMemoryBytes } from '../../../artifacts/thumbnails/chromium/group-memory.ts';
-import type { DrawPicture } from './queue.ts';
+import type { DrawPicture, Pictured } from './queue.ts';
 import { PICTURE_BYTES_MAX } from './rules.ts';
 
 const MEMORY_LOOK_MS = 100;
 
 /** `clock`: of the real time, also where a test moves the service's. */
 export function drawingIn(file: string, clock: Clock): DrawPicture {
-  return async (bytes, mimeType, signal) => {
+  return async (pictured, signal) => {
     signal.throwIfAborted();
-    const child = spawn(process.execPath, [`--max-old-space-size=${LIMITS.assetPictureHeapMbMax}`, file, mimeType], {
+    const child = spawn(process.execPath, [`--max-old-space-size=${LIMITS.assetPictureHeapMbMax}`, file, pictured.mimeType], {
       // Neither settings nor secrets of the service are in it. A group of its own, so that its memory can be told.
       env: {},
       stdio: ['pipe', 'pipe', 'ignore'],
@@ -36,10 +37,8 @@ export function drawingIn(file: string, clock: Clock): DrawPicture {
       const exited = once(child, 'close') as Promise<[number | null]>;
       if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
       const drawn = collect(child, () => kill('the picture is too large'));
-      // A process that ends before it has read all of it says why by its end.
-      child.stdin?.on('error', () => undefined);
-      child.stdin?.end(bytes);
-      const [code] = await exited;
+      const sent = send(pictured, child, () => kill('the file cannot be read from the object store'));
+      const [[code]] = await Promise.all([exited, sent]);
       if (code !== 0) throw new Error(cause);
       return drawn();
     } finally {
@@ -49,6 +48,21 @@ export function drawingIn(file: string, clock: Clock): DrawPicture {
       signal.removeEventListener('abort', aborted);
     }
   };
+}
+
+/** `unreadable`: called where the file is not there, which is not to be drawn as far as it came. */
+async function send({ sizeBytes, bytes }: Pictured, { stdin }: ChildProcess, unreadable: () => void): Promise<void> {
+  async function* chunks() {
+    try {
+      // A chunk is valid until the next is asked for, and the pipe keeps several.
+      for await (const chunk of bytes(0, sizeBytes - 1)) yield Buffer.from(chunk);
+    } catch (error) {
+      unreadable();
+      throw error;
+    }
+  }
+  // A process that ends before it has read all of it says why by its end.
+  if (stdin !== null) await pipeline(chunks(), stdin).catch(() => undefined);
 }
 
 /** Answers what the process has written, once it has ended. */

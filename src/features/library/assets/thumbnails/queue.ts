@@ -5,7 +5,7 @@ import { sha256Of, storeContents } from '../../../artifacts/publish/contents.ts'
 import { holdObjects } from '../../../artifacts/publish/rows.ts';
 import { RendererUnusable } from '../../../artifacts/thumbnails/renderer.ts';
 import type { ServiceDeps } from '../../../deps.ts';
-import { type Claimed, giveBack, nextDueMs, takeNext, writeFailure, writePicture } from './rows.ts';
+import { type Claimed, type Drawable, giveBack, nextDueMs, takeNext, writeFailure, writePicture } from './rows.ts';
 import { isPicture, retryAtMs } from './rules.ts';
 
 /** Longer than a picture may take, so that a lease only ends early when its process has died. */
@@ -13,14 +13,24 @@ const LEASE_MS = 2 * 60_000;
 /** How often the queue is looked at for what another process has left behind. */
 const POLL_MS = 60_000;
 
+/** A stored file that is to be pictured. */
+export interface Pictured {
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+  /** The bytes from `start` to `end`, both included, as they come: a large file at once would hold up everybody else. */
+  bytes(start: number, end: number): AsyncIterable<Uint8Array>;
+}
+
 /** Makes a WebP picture. Rejects where it cannot, within its deadline, and when `signal` ends it. */
-export type DrawPicture = (bytes: Buffer, mimeType: string, signal: AbortSignal) => Promise<Buffer>;
+export type DrawPicture = (file: Pictured, signal: AbortSignal) => Promise<Buffer>;
 
 interface Deps extends Pick<ServiceDeps, 'objects'> {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly log: Log;
   readonly draw: DrawPicture;
+  /** Whether videos can be pictured here; otherwise they are left to other nodes, or to a later start. */
+  readonly drawsVideos: () => boolean | Promise<boolean>;
 }
 
 export class PictureQueue {
@@ -29,6 +39,7 @@ export class PictureQueue {
   #timer: Timer | undefined;
   #running: Promise<void> | undefined;
   #wokenMeanwhile = false;
+  #isUnusableForVideos = false;
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -66,7 +77,7 @@ export class PictureQueue {
       do this.#wokenMeanwhile = false;
       while (await this.#makeNext());
       if (this.#stopping.signal.aborted) return;
-      const dueMs = await nextDueMs(sql);
+      const dueMs = await nextDueMs(sql, await this.#drawable());
       if (dueMs !== null) waitMs = Math.min(POLL_MS, Math.max(1000, dueMs - clock.nowMs()));
     } catch (err) {
       log.warn({ err }, 'the queue of pictures of files could not be read or written; it is tried again');
@@ -79,22 +90,30 @@ export class PictureQueue {
     const { sql, clock } = this.#deps;
     if (this.#stopping.signal.aborted) return false;
     const nowMs = clock.nowMs();
-    const claimed = await takeNext(sql, { nowMs, untilMs: nowMs + LEASE_MS });
+    const claimed = await takeNext(sql, { nowMs, untilMs: nowMs + LEASE_MS, ...(await this.#drawable()) });
     if (claimed === null) return this.#wokenMeanwhile;
     await this.#make(claimed);
     return true;
   }
 
+  async #drawable(): Promise<Drawable> {
+    return { videos: !this.#isUnusableForVideos && (await this.#deps.drawsVideos()) };
+  }
+
   async #make(claimed: Claimed): Promise<void> {
     const { sql, clock, log, objects, draw } = this.#deps;
+    const { mimeType, sizeBytes, sha256 } = claimed;
     try {
-      const bytes = await draw(await objects.read(claimed.sha256), claimed.mimeType, this.#stopping.signal);
+      const file = { mimeType, sizeBytes, bytes: (start: number, end: number) => objects.readRange(sha256, start, end) };
+      const bytes = await draw(file, this.#stopping.signal);
       if (!isPicture(bytes)) throw new Error(`the process made no picture that can be kept, but ${bytes.length} bytes`);
       await this.#store(claimed, bytes);
     } catch (err) {
       if (this.#stopping.signal.aborted) return giveBack(sql, claimed, clock.nowMs());
-      // Another attempt would find no browser either.
-      if (err instanceof RendererUnusable) return writeFailure(sql, claimed, null);
+      if (err instanceof RendererUnusable) {
+        this.#isUnusableForVideos = true;
+        return giveBack(sql, claimed, clock.nowMs());
+      }
       const dueAtMs = retryAtMs(claimed.attempts, clock.nowMs());
       const { fileId, attempts } = claimed;
       log.warn(

@@ -12,6 +12,7 @@ const PLAYED: Readonly<Record<string, string>> = {
   'video/x-m4v': 'video/mp4',
   'video/quicktime': 'video/mp4',
 };
+export const VIDEO_TYPES = Object.keys(PLAYED);
 export const PICTURE_BYTES_MAX = 256 * 1024;
 const ATTEMPTS_MAX = 2;
 /** Also attempts whose end nobody has recorded, because the service ended with them. */

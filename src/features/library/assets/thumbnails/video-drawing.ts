@@ -8,11 +8,12 @@ import { LIMITS } from '../../../../../protocol/core/limits.ts';
 import type { ChromiumRenderer } from '../../../artifacts/thumbnails/chromium/chromium-renderer.ts';
 import { load, openTab, takePicture } from '../../../artifacts/thumbnails/chromium/page-drawing.ts';
 import { type PageReply, type PageToDraw, RendererUnusable } from '../../../artifacts/thumbnails/renderer.ts';
-import type { DrawPicture } from './queue.ts';
+import type { DrawPicture, Pictured } from './queue.ts';
 import { playedAs } from './rules.ts';
 
 const SIDE_PIXELS = 480;
-const PIECE_BYTES = 4 * 1024 * 1024;
+/** A piece has so many at least, or the file would take more requests than a page may make; it is encoded in one turn of the event loop. */
+const PIECE_BYTES = 256 * 1024;
 /** The page itself is small. */
 const BYTES_MAX = LIMITS.blobBytesMax + 64 * 1024;
 /** A frame that cannot be reached within this is not waited for: the first one is drawn. */
@@ -27,44 +28,67 @@ const evaluated = z.object({ result: z.object({ value: z.object({ width: side, h
 
 /** `chromium`: null where no pictures are made by it. */
 export function videoDrawingIn(chromium: ChromiumRenderer | null): DrawPicture {
-  return async (bytes, mimeType, signal) => {
+  return async (file, signal) => {
     if (chromium === null) throw new RendererUnusable('pictures by Chromium are switched off');
-    const page = pageOf(bytes, playedAs(mimeType) ?? mimeType);
-    return chromium.inBrowser(async (pipe) => {
-      const sessionId = await openTab(pipe, page);
-      await load(pipe, sessionId, page);
-      const asked = { expression: 'drawn', awaitPromise: true, returnByValue: true };
-      const drawn = evaluated.safeParse(await pipe.ask('Runtime.evaluate', asked, sessionId));
-      if (!drawn.success) throw new Error('the video cannot be played');
-      return takePicture(pipe, sessionId, { ...drawn.data.result.value, scale: 1 });
-    }, signal);
+    const pieces = piecesOf(file);
+    const page = pageOf(file, pieces);
+    try {
+      return await chromium.inBrowser(async (pipe) => {
+        const sessionId = await openTab(pipe, page);
+        await load(pipe, sessionId, page);
+        const asked = { expression: 'drawn', awaitPromise: true, returnByValue: true };
+        const drawn = evaluated.safeParse(await pipe.ask('Runtime.evaluate', asked, sessionId));
+        if (!drawn.success) throw new Error('the video cannot be played');
+        return takePicture(pipe, sessionId, { ...drawn.data.result.value, scale: 1 });
+      }, signal);
+    } finally {
+      // Not awaited: a piece that is being read ends by its deadline.
+      pieces.return().catch(() => undefined);
+    }
   };
 }
 
-function pageOf(bytes: Buffer, type: string): PageToDraw {
-  const pieces = Math.ceil(bytes.length / PIECE_BYTES);
-  const html = htmlFor(pieces, type);
+/** The page asks for the pieces in their order, so that the file is read once. */
+function pageOf({ mimeType }: Pictured, pieces: AsyncIterator<Buffer, void>): PageToDraw {
+  const html = htmlFor(playedAs(mimeType) ?? mimeType);
+  let next = 0;
   return {
     origin: ORIGIN,
     bytesMax: BYTES_MAX,
     files: {
-      get({ path }): PageReply {
+      async get({ path }): Promise<PageReply> {
         if (path === '/') {
           const headers = [['content-type', 'text/html; charset=utf-8'] as const, ['content-security-policy', POLICY] as const];
           return { status: 200, headers, body: html };
         }
-        const at = Number(path.slice(1)) * PIECE_BYTES;
-        if (!Number.isInteger(at) || at >= bytes.length) return { status: 404, headers: [], body: null };
+        const piece = path === `/${next}` ? await pieces.next() : undefined;
+        if (piece === undefined || piece.done) return { status: 404, headers: [], body: null };
+        next += 1;
         const headers = [['content-type', 'application/octet-stream'] as const];
-        return { status: 200, headers, body: bytes.subarray(at, at + PIECE_BYTES) };
+        return { status: 200, headers, body: piece.value };
       },
     },
   };
 }
 
+async function* piecesOf({ sizeBytes, bytes }: Pictured): AsyncGenerator<Buffer, void> {
+  let parts: Buffer[] = [];
+  let partsBytes = 0;
+  for await (const chunk of bytes(0, sizeBytes - 1)) {
+    // It is valid until the next is asked for.
+    parts.push(Buffer.from(chunk));
+    partsBytes += chunk.length;
+    if (partsBytes < PIECE_BYTES) continue;
+    yield Buffer.concat(parts);
+    parts = [];
+    partsBytes = 0;
+  }
+  if (partsBytes > 0) yield Buffer.concat(parts);
+}
+
 /** `drawn` settles with the size of the picture once it is on the page, and rejects where there is no frame to show. */
-function htmlFor(pieces: number, type: string): string {
-  const given = { pieces, type, sideMax: SIDE_PIXELS, pixelsMax: LIMITS.assetPicturePixelsMax, seekMsMax: SEEK_MS_MAX };
+function htmlFor(type: string): string {
+  const given = { type, sideMax: SIDE_PIXELS, pixelsMax: LIMITS.assetPicturePixelsMax, seekMsMax: SEEK_MS_MAX };
   return `<!doctype html>
 <style>html, body { margin: 0; background: #000 } canvas { display: block }</style>
 <canvas></canvas>
@@ -73,7 +97,7 @@ const given = ${JSON.stringify(given)};
 const heard = (target, name) => new Promise((resolve) => target.addEventListener(name, resolve, { once: true }));
 const drawn = (async () => {
   const parts = [];
-  for (let at = 0; at < given.pieces; at += 1) parts.push(await (await fetch('/' + at)).arrayBuffer());
+  for (let reply; (reply = await fetch('/' + parts.length)).ok; ) parts.push(await reply.arrayBuffer());
   const video = Object.assign(document.createElement('video'), { muted: true, preload: 'auto' });
   const failed = heard(video, 'error').then(() => Promise.reject(new Error('cannot be played')));
   const loaded = heard(video, 'loadeddata');
