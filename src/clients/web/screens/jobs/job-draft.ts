@@ -52,6 +52,14 @@ export interface JobDraft {
   readonly enabled: boolean;
 }
 
+/** What the fields of the form are given. */
+export interface FieldsProps {
+  readonly artifactId: string;
+  readonly draft: JobDraft;
+  readonly write: (change: Partial<JobDraft>) => void;
+  readonly errorOf: (field: string) => string | undefined;
+}
+
 const textIn = (value: unknown) => (typeof value === 'string' ? value : '');
 const listIn = (value: unknown) => (Array.isArray(value) ? value.join(', ') : '');
 const jsonIn = (value: unknown) => (value === undefined ? '' : JSON.stringify(value, null, 2));

@@ -2,15 +2,8 @@
 import { Button } from '../../ui/button.tsx';
 import { AreaField, SelectField, TextField } from '../../ui/fields.tsx';
 import { words } from '../../words/words.ts';
-import { ACTIONS, BACKOFFS, type JobDraft, MASK, ORIGINS } from './job-draft.ts';
+import { ACTIONS, BACKOFFS, type FieldsProps, MASK, ORIGINS } from './job-draft.ts';
 import { MailFields } from './mail-fields.tsx';
-
-export interface FieldsProps {
-  readonly artifactId: string;
-  readonly draft: JobDraft;
-  readonly write: (change: Partial<JobDraft>) => void;
-  readonly errorOf: (field: string) => string | undefined;
-}
 
 /** What is said beside a field; a problem with anything else is said below the form. */
 export const BESIDE_FIELDS = [

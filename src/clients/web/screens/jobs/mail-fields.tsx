@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { useTemplates } from '../../state/mail.ts';
 import { AreaField, SelectField, TextField } from '../../ui/fields.tsx';
 import { words } from '../../words/words.ts';
-import type { FieldsProps } from './job-fields.tsx';
+import type { FieldsProps } from './job-draft.ts';
 
 export function MailFields(props: FieldsProps) {
   const { draft, write, errorOf } = props;

@@ -3,8 +3,8 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { api, type SchedulePreview } from '../../api/client.ts';
 import { SelectField, TextField } from '../../ui/fields.tsx';
 import { words } from '../../words/words.ts';
+import type { FieldsProps } from './job-draft.ts';
 import { EVENTS } from './job-draft.ts';
-import type { FieldsProps } from './job-fields.tsx';
 import { humanIn } from './job-words.tsx';
 
 /** After the last key. */
