@@ -36,7 +36,11 @@ export function pictured(bytes: Buffer, mimeType: string): Pictured {
     mimeType,
     sizeBytes: bytes.length,
     async *bytes(start, end) {
-      yield bytes.subarray(start, end + 1);
+      // Through one buffer, as the stores do.
+      const buffer = Buffer.alloc(100_000);
+      for (let at = start; at <= end; at += buffer.length) {
+        yield buffer.subarray(0, bytes.copy(buffer, 0, at, Math.min(at + buffer.length, end + 1)));
+      }
     },
   };
 }
