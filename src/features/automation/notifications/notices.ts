@@ -47,9 +47,15 @@ async function insertNotices(tx: Queries, notices: readonly NewNotice[], nowMs: 
     where n.artifact_id is null or exists (select from artifact r where r.id = n.artifact_id)`;
 }
 
-/** Unread notices of this kind about an artifact, which a newer one takes the place of. */
-export async function deleteUnread(tx: Queries, artifactId: ArtifactId, kind: string): Promise<void> {
-  await tx`delete from notice where artifact_id = ${artifactId} and kind = ${kind} and read_at_ms is null`;
+interface Replaced {
+  readonly artifactId: ArtifactId;
+  readonly kind: string;
+}
+
+/** Unread notices of these accounts of one kind about an artifact, which a newer one takes the place of. */
+export async function deleteUnread(tx: Queries, userIds: readonly UserId[], { artifactId, kind }: Replaced): Promise<void> {
+  await tx`
+    delete from notice where user_id = any(${userIds as UserId[]}::text[]) and artifact_id = ${artifactId} and kind = ${kind} and read_at_ms is null`;
 }
 
 async function deleteBeyond(tx: Queries, userIds: readonly UserId[], keptMax: number): Promise<void> {

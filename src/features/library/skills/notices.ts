@@ -50,8 +50,10 @@ const WORDS: Readonly<Record<Locale, Words>> = {
  * and again pushes no other notices out of a bell. Answers what to tell the bus after the commit.
  */
 export async function tellApprovers(tx: Queries, row: SkillRow, change: ChangeRow, nowMs: number): Promise<Fact> {
-  await deleteUnread(tx, row.artifact_id, 'skill.proposed');
-  return add(tx, row, change, 'proposed', await listApprovers(tx, row, change.author_id), nowMs);
+  const told = await listApprovers(tx, row, change.author_id);
+  const userIds = told.map(({ user_id }) => user_id);
+  await deleteUnread(tx, userIds, { artifactId: row.artifact_id, kind: 'skill.proposed' });
+  return add(tx, row, change, 'proposed', told, nowMs);
 }
 
 /** To its author, unless they have decided themselves. `accounts`: of who has decided. Answers what to tell the bus after the commit. */

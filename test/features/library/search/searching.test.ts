@@ -27,11 +27,13 @@ test('two of one caller run, so many wait, and further ones are refused; those o
   const other = search();
   const otherEnded = queue.run({ caller: 'other', network: 'other' }, other.work);
   expect(other.isRunning()).toBe(true);
+  const last = search();
+  const lastEnded = queue.run({ caller: 'third', network: 'third' }, last.work);
   const leaving = new AbortController();
-  const left = queue.run({ caller: 'third', network: 'one' }, search().work, leaving.signal);
+  const left = queue.run({ caller: 'fourth', network: 'fourth' }, search().work, leaving.signal);
   leaving.abort(new Error('gone'));
   await expect(left).rejects.toThrow('gone');
-  for (const { finish } of [...all, other]) finish();
-  await Promise.all([...ended, otherEnded]);
+  for (const { finish } of [...all, other, last]) finish();
+  await Promise.all([...ended, otherEnded, lastEnded]);
   expect(all.every(({ isRunning }) => isRunning())).toBe(true);
 });
