@@ -51,8 +51,11 @@ export type Access =
   | { readonly who: 'anyone'; readonly browser?: true }
   /** A page: a session or a token counts where there is one, an ended session is nobody, and a form is taken only from our own pages. */
   | { readonly who: 'visitor' }
-  /** A token or session is needed. */
-  | ({ readonly who: 'account' } & AgentRule)
+  /**
+   * A token or session is needed. `ofStanding`: what is answered depends on all that the caller belongs to and was given, so a read that is under
+   * way when that changes has to be asked again.
+   */
+  | ({ readonly who: 'account'; readonly ofStanding?: true } & AgentRule)
   /** The artifact must grant `need` (to anonymous callers too, where it is public). `trashed: true` looks in the trash. */
   | ({ readonly who: 'artifact'; readonly param: string; readonly need: Need; readonly trashed?: true } & AgentRule)
   /** The caller must have `role` in the workspace, or one above it. */

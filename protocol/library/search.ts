@@ -58,7 +58,7 @@ export const searching = {
     group: 'search',
     summary:
       'Finds what the caller may open by its name, pages also by their text: words in any order, misspelt ones too, and the last one may be a beginning. An empty q answers what has changed last.',
-    access: { who: 'account', scope: 'artifacts:read' },
+    access: { who: 'account', scope: 'artifacts:read', ofStanding: true },
     limit: 'search',
     query: z.object({
       q: storedText(LIMITS.searchCharsMax),

@@ -230,6 +230,7 @@ console.log('counted', count);`,
     await page.getByRole('heading', { name: 'Mail the sales' }).waitFor();
     const stored = async () => (await client.jobs.list({ query: { artifact_id } })).body.jobs[0]?.config;
     expect(await stored()).toEqual({ to: ['boss@example.com'], template_id: template.id, data: { day: 'Monday' } });
+    await page.getByRole('button', { name: 'Settings' }).click();
     await page.getByLabel('Template', { exact: true }).selectOption('None: the mail is written here');
     await page.getByLabel('Text', { exact: true }).fill('Nothing was sold.');
     await page.getByRole('button', { name: 'Save' }).click();

@@ -1,9 +1,10 @@
 /** Who finds what: only what they may open, and nothing tells of the rest. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ANONYMOUS, letIn } from '../../../../actors/access/access.ts';
 import type { ArtifactId, WorkspaceId } from '../../../../protocol/core/ids.ts';
 import { findPassages } from '../../../../src/features/library/search/passages.ts';
 import { readerOf } from '../../../../src/features/library/search/reader.ts';
+import { databaseKinds } from '../../../support/database.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../../support/easel.ts';
 import { userPrincipal } from '../../../support/principals.ts';
 import { json, patch, refusal } from '../../../support/requests.ts';
@@ -116,6 +117,23 @@ test('access that is taken away counts at once', async () => {
   await easel.fetch(`/v1/artifacts/${ids.forall}`, { token: stage.owner.token, ...patch({ visibility: 'private' }) });
   expect(await titles(easel, stage.stranger, 'saffron')).toEqual([]);
 });
+
+// A lock holds up everything on the embedded database.
+if (databaseKinds().includes('postgres'))
+  test('a search under way is over when its caller leaves the workspace', async () => {
+    const leaver = await person(easel, 'lea');
+    await made(easel, stage.owner, `${stage.path}/members`, { email: await emailOf(leaver), role: 'member' });
+    expect(await titles(easel, leaver, 'saffron')).toContain('forteam');
+    const lookers = async () => easel.sql`select 1 from pg_locks where not granted and relation = 'search_document'::regclass`;
+    const reply = await easel.sql.begin(async (tx) => {
+      await tx`lock table search_document in access exclusive mode`;
+      const search = easel.fetch('/v1/search?q=saffron', { token: leaver.token });
+      await vi.waitFor(async () => expect(await lookers()).not.toHaveLength(0), { timeout: 20_000, interval: 20 });
+      await easel.fetch(`${stage.path}/members/${leaver.userId}`, { method: 'DELETE', token: stage.owner.token });
+      return search;
+    });
+    expect(await refusal(Promise.resolve(reply))).toEqual([503, 'UNAVAILABLE', undefined]);
+  });
 
 test('[W8] pages that a caller may not see change nothing of what they find: no correction, no rank, no score', async () => {
   const reader = await person(easel, 'rita');
