@@ -1,4 +1,5 @@
 /** An import of many small files from a drive that answers at once: files a second, and whether memory grows with their number. */
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { FakeDrives } from '../../test/support/fake-drives.ts';
@@ -29,7 +30,12 @@ export async function imports({ folder, databaseUrl, files }: ImportsPlan, findi
     dataFolder: join(folder, 'imports'),
     databaseUrl: database.url,
     core: SERVER_CORE,
-    settings: drives.settings,
+    settings: {
+      ...drives.settings,
+      SECRET_KEY: randomBytes(32).toString('hex'),
+      EGRESS_PORTS: 'any',
+      EGRESS_PRIVATE_NETWORKS: '127.0.0.1',
+    },
   });
   try {
     drives.folder('plans', 'root', 'Plans');
