@@ -87,13 +87,15 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
     },
     'catalog.create': async (call) => ({ reply: 'created', body: presentEntry(await create(deps, call)) }),
     'catalog.get': async ({ workspace, principal, params }) =>
-      shown(await requireEntry(deps, sql, catalogOf(workspace.id, principal), params.entryId)),
+      shown(await requireEntry(deps, catalogOf(workspace.id, principal), params.entryId)),
     'catalog.update': async (call) => shown(await update(deps, call)),
     'catalog.delete': async (call) => {
       const { workspace, principal, params } = call;
+      await requireEnabled(deps, sql, workspace.id);
       await sql.begin(async (tx) => {
         await lockCatalog(tx, workspace.id);
-        const row = await requireEntry(deps, tx, catalogOf(workspace.id, principal), params.entryId);
+        await requireCatalog(tx, workspace.id);
+        const row = await requireEntryIn(tx, catalogOf(workspace.id, principal), params.entryId);
         checkConditions({ etag: etagOf(row), updatedAtMs: row.updated_at_ms }, call);
         requireMayDelete(row, principal, administers(workspace.role));
         await deleteEntry(tx, workspace.id, row.id);
@@ -103,7 +105,7 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
     },
     'catalog.lineage': async ({ workspace, principal, params }) => {
       const catalog = catalogOf(workspace.id, principal);
-      const entry = await requireEntry(deps, sql, catalog, params.entryId);
+      const entry = await requireEntry(deps, catalog, params.entryId);
       return { reply: 'ok', body: await readLineage(sql, catalog, entry) };
     },
   };
@@ -125,42 +127,55 @@ async function requireEnabled(deps: CatalogDeps, sql: Queries, id: WorkspaceId):
 }
 
 /** Throws CATALOG_NOT_ENABLED, CATALOG_ENTRY_NOT_FOUND. */
-async function requireEntry(deps: CatalogDeps, sql: Queries, catalog: Catalog, id: CatalogEntryId): Promise<EntryRow> {
-  await requireEnabled(deps, sql, catalog.workspaceId);
+async function requireEntry(deps: CatalogDeps, catalog: Catalog, id: CatalogEntryId): Promise<EntryRow> {
+  await requireEnabled(deps, deps.sql, catalog.workspaceId);
+  return requireEntryIn(deps.sql, catalog, id);
+}
+
+/** Whether there is still a catalog, inside of a transaction: what the plan gives is read on another connection, before it. */
+async function requireCatalog(tx: Queries, id: WorkspaceId): Promise<void> {
+  if (!(await hasCatalog(tx, id))) throw new Failure('CATALOG_NOT_ENABLED');
+}
+
+/** Throws CATALOG_ENTRY_NOT_FOUND. */
+async function requireEntryIn(sql: Queries, catalog: Catalog, id: CatalogEntryId): Promise<EntryRow> {
   const row = await readEntry(sql, catalog, id);
   if (row === null) throw new Failure('CATALOG_ENTRY_NOT_FOUND');
   return row;
 }
 
 /** Throws CATALOG_NOT_ENABLED, CATALOG_LIMIT_EXCEEDED. */
-function create(deps: CatalogDeps, call: Call<Endpoints['catalog.create']>): Promise<EntryRow> {
+async function create(deps: CatalogDeps, call: Call<Endpoints['catalog.create']>): Promise<EntryRow> {
   const { workspace, principal, user, body, nowMs } = call;
+  await requireEnabled(deps, deps.sql, workspace.id);
   return deps.sql.begin(async (tx) => {
     await lockCatalog(tx, workspace.id);
-    await requireEnabled(deps, tx, workspace.id);
+    await requireCatalog(tx, workspace.id);
     requireRoomForEntry(await countWritten(tx, workspace.id));
     const id = newId('catalogEntry');
     const { name, domain = null, tags = [], description = '', fields = [] } = body;
     const fieldNotes = fields.map(({ name: of, type = '', description: says = '' }) => ({ name: of, type, description: says }));
     const of = { artifactId: null, thing: null, connectionId: null };
     await writeEntry(tx, workspace.id, { id, kind: 'note', ...of, name, domain, tags, description, fieldNotes }, user, nowMs);
-    const row = await requireEntry(deps, tx, catalogOf(workspace.id, principal), id);
+    const row = await requireEntryIn(tx, catalogOf(workspace.id, principal), id);
     await recorded(tx, call, workspace.id, 'catalog.create', row);
     return row;
   });
 }
 
 /** Throws CATALOG_NOT_ENABLED, CATALOG_ENTRY_NOT_FOUND, CATALOG_LIMIT_EXCEEDED, VERSION_CONFLICT, INVALID_REQUEST. */
-function update(deps: CatalogDeps, call: Call<Endpoints['catalog.update']>): Promise<EntryRow> {
+async function update(deps: CatalogDeps, call: Call<Endpoints['catalog.update']>): Promise<EntryRow> {
   const { workspace, principal, user, params, body, nowMs } = call;
   const catalog = catalogOf(workspace.id, principal);
+  await requireEnabled(deps, deps.sql, workspace.id);
   return deps.sql.begin(async (tx) => {
     await lockCatalog(tx, workspace.id);
-    const before = await requireEntry(deps, tx, catalog, params.entryId);
+    await requireCatalog(tx, workspace.id);
+    const before = await requireEntryIn(tx, catalog, params.entryId);
     checkConditions({ etag: etagOf(before), updatedAtMs: before.updated_at_ms }, call);
     if (before.written_at_ms === 0) requireRoomForEntry(await countWritten(tx, workspace.id));
     await writeEntry(tx, workspace.id, changedEntry(before, body), user, nowMs);
-    const row = await requireEntry(deps, tx, catalog, params.entryId);
+    const row = await requireEntryIn(tx, catalog, params.entryId);
     await recorded(tx, call, workspace.id, 'catalog.update', row, { changed: Object.keys(body) });
     return row;
   });
