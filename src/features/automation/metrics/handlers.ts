@@ -52,6 +52,7 @@ export function metricHandlers(deps: MetricDeps): Handlers<Ids> {
       const { artifactId, metricId } = params;
       await sql.begin(async (tx) => {
         await lockRow(tx, artifactId);
+        await lockTurn(tx, metricTurn({ artifactId, metricId }));
         const row = await requireMetric(tx, artifactId, metricId);
         checkConditions({ etag: bodyEtag(presentMetric(row)), updatedAtMs: row.updated_at_ms }, call);
         if ((await countRulesOfMetric(tx, artifactId, metricId)) > 0) throw new Failure('METRIC_IN_USE');
