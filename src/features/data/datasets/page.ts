@@ -3,8 +3,8 @@ import { Failure } from '../../../../protocol/core/errors.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { decodeCursor, encodeCursor, foreignCursor } from '../tables/queries/cursor.ts';
 import { EVERYTHING, type Filter } from '../tables/queries/filter.ts';
+import { matches } from '../tables/queries/plain-rows.ts';
 import { type Projection, project } from '../tables/queries/projection.ts';
-import { matches } from './matching.ts';
 import { blockLines, lastBlock, type Objects } from './renderings.ts';
 import type { StoredDataset } from './rows.ts';
 

@@ -4,9 +4,9 @@ import { LIMITS } from '../../../../../protocol/core/limits.ts';
 import type { Metric } from '../../../../../protocol/data/table-queries.ts';
 import { type Grouping, objectOf, resultNames, TOO_MANY_GROUPS } from '../../../data/tables/queries/aggregate.ts';
 import { type Filter, parsePath } from '../../../data/tables/queries/filter.ts';
+import { compareValues, matches, type Row, valueAt } from '../../../data/tables/queries/plain-rows.ts';
 import type { SortField } from '../../../data/tables/queries/sort.ts';
 import { averageOf, sumOf } from './decimal.ts';
-import { compareValues, matches, type Row, valueAt } from './plain-rows.ts';
 
 /** Where a page ended. */
 export interface Place {

@@ -4,11 +4,11 @@ import { Failure } from '../../../../../protocol/core/errors.ts';
 import type { Metric } from '../../../../../protocol/data/table-queries.ts';
 import { encodeCursor, foreignCursor, queryMark } from '../../../data/tables/queries/cursor.ts';
 import { EVERYTHING, type Filter, parseFilter } from '../../../data/tables/queries/filter.ts';
+import type { Row } from '../../../data/tables/queries/plain-rows.ts';
 import { parseFields, project } from '../../../data/tables/queries/projection.ts';
 import { parseSort } from '../../../data/tables/queries/sort.ts';
 import { rowJson } from '../../../data/tables/row-json.ts';
 import type { DataRequest } from './data-requests.ts';
-import type { Row } from './plain-rows.ts';
 import type { PrivateArtifact } from './private-artifact.ts';
 import { countOf, groupsOf, type Place, type PlacedRow, pageOf } from './row-reads.ts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LIMITS } from '../../../../../protocol/core/limits.ts';
-import { compareValues, matches, type Row, valueAt } from '../../../../../src/features/automation/scripts/rehearsal/plain-rows.ts';
 import { EVERYTHING, parseFilter } from '../../../../../src/features/data/tables/queries/filter.ts';
 import type { TableScope } from '../../../../../src/features/data/tables/queries/filter-sql.ts';
 import type { RowsQuery } from '../../../../../src/features/data/tables/queries/page.ts';
+import { compareValues, matches, type Row, valueAt } from '../../../../../src/features/data/tables/queries/plain-rows.ts';
 import type { RowReads } from '../../../../../src/features/data/tables/queries/row-reads.ts';
 import { parseSort } from '../../../../../src/features/data/tables/queries/sort.ts';
 import { openTestDatabase, type TestDatabase } from '../../../../support/database.ts';

@@ -2,8 +2,8 @@
 import { indexedValues } from '../../../../../actors/tables/row-fields.ts';
 import { newId } from '../../../../../protocol/core/ids.ts';
 import { tableSchema } from '../../../../../protocol/data/tables.ts';
-import type { Row } from '../../../../../src/features/automation/scripts/rehearsal/plain-rows.ts';
 import type { TableScope } from '../../../../../src/features/data/tables/queries/filter-sql.ts';
+import type { Row } from '../../../../../src/features/data/tables/queries/plain-rows.ts';
 import { kindOf } from '../../../../../src/storage/live/tables/columns.ts';
 import type { Sql } from '../../../../../src/storage/sql.ts';
 

@@ -1,6 +1,6 @@
-/** Filters and the order of rows, on rows in memory. The tests of the SQL compare it with this. */
+/** Filters and the order of rows, on rows in memory: those of datasets and of rehearsals. The tests of the SQL compare it with this. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Comparison, FieldPath, Filter } from '../../../data/tables/queries/filter.ts';
+import type { Comparison, Condition, FieldPath, Filter } from './filter.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ export function matches(filter: Filter, row: Row): boolean {
   }
 }
 
-function holds(filter: Extract<Filter, { path: FieldPath }>, value: unknown): boolean {
+function holds(filter: Condition, value: unknown): boolean {
   switch (filter.kind) {
     case 'equal':
       return equals(value, filter.value);
@@ -39,8 +39,10 @@ function holds(filter: Extract<Filter, { path: FieldPath }>, value: unknown): bo
   }
 }
 
+/** A missing value equals null. */
 function equals(value: unknown, wanted: unknown): boolean {
-  return wanted === null ? value === null || value === undefined : isDeepStrictEqual(value, wanted);
+  if (wanted === null) return value === null || value === undefined;
+  return value === wanted || (typeof wanted === 'object' && isDeepStrictEqual(value, wanted));
 }
 
 function compares(kind: Comparison, value: unknown, wanted: number | string): boolean {
@@ -53,8 +55,10 @@ function compares(kind: Comparison, value: unknown, wanted: number | string): bo
       return order >= 0;
     case 'lt':
       return order < 0;
-    default:
+    case 'lte':
       return order <= 0;
+    default:
+      return kind satisfies never;
   }
 }
 
