@@ -2,6 +2,8 @@
 import { artifactsExamples } from './artifacts/examples.ts';
 import { alertExamples } from './automation/alert-examples.ts';
 import { automationExamples } from './automation/examples.ts';
+import { businessExamples } from './business/examples.ts';
+import { instanceExamples } from './business/instance-examples.ts';
 import type { Example } from './core/example.ts';
 import { coreExamples } from './core/examples.ts';
 import { dataExamples } from './data/examples.ts';
@@ -26,4 +28,6 @@ export const EXAMPLES: { readonly [I in EndpointId]: Example } = {
   ...externalExamples,
   ...automationExamples,
   ...alertExamples,
+  ...instanceExamples,
+  ...businessExamples,
 };

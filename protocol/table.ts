@@ -19,6 +19,14 @@ import { schedules } from './automation/schedules.ts';
 import { templateEndpoints } from './automation/templates.ts';
 import { watches } from './automation/watches.ts';
 import { webhooks } from './automation/webhooks.ts';
+import { billing } from './business/billing.ts';
+import { billingPages } from './business/billing-pages.ts';
+import { instance } from './business/instance.ts';
+import { pageChat } from './business/page-chat.ts';
+import { plans } from './business/plans.ts';
+import { supportTickets } from './business/support.ts';
+import { supportInbound } from './business/support-inbound.ts';
+import { terms } from './business/terms.ts';
 import { devMail } from './core/dev-mail.ts';
 import { operations } from './core/operations.ts';
 import { pageSdk } from './core/page-sdk.ts';
@@ -119,6 +127,8 @@ export const endpoints = {
   ...viewers,
   ...documents,
   ...workspaces,
+  ...plans,
+  ...terms,
   ...members,
   ...invites,
   ...accessPolicies,
@@ -151,6 +161,12 @@ export const endpoints = {
   ...metrics,
   ...alerts,
   ...watches,
+  ...instance,
+  ...supportTickets,
+  ...supportInbound,
+  ...pageChat,
+  ...billing,
+  ...billingPages,
 } as const;
 
 export type Endpoints = typeof endpoints;

@@ -53,6 +53,9 @@ export const artifact = z.object({
     .enum(['owner', 'editor', 'viewer', 'none'])
     .optional()
     .meta({ description: "the caller's, on the answer about one artifact; none for a reader of what is open to all" }),
+  requested_visibility: visibility
+    .optional()
+    .meta({ description: 'on the answer about one artifact to its editors: what is held until a plan allows it' }),
   created_at: dateTime,
   updated_at: dateTime,
   deleted_at: dateTime.optional(),

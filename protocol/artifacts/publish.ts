@@ -88,7 +88,16 @@ export const publishing = {
       held: { status: 202, body: publishResponse, description: 'Published, with the visibility held.' },
     },
     errors: [
-      ...['ARTIFACT_NOT_FOUND', 'FORBIDDEN', 'SLUG_TAKEN', 'INVALID_SLUG', 'VERSION_CONFLICT', 'FILE_TOO_LARGE', 'FOLDER_NOT_FOUND'],
+      ...[
+        'ARTIFACT_NOT_FOUND',
+        'ARTIFACT_SUSPENDED',
+        'FORBIDDEN',
+        'SLUG_TAKEN',
+        'INVALID_SLUG',
+        'VERSION_CONFLICT',
+        'FILE_TOO_LARGE',
+        'FOLDER_NOT_FOUND',
+      ],
       ...['SKILL_REQUIRES_APPROVAL'],
       ...['UPLOAD_NOT_FOUND', 'ACCOUNT_STORAGE_FULL', 'WORKSPACE_LIMIT_EXCEEDED'],
     ] as const,

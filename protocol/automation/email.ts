@@ -22,6 +22,40 @@ export const emailRecipient = z.object({
   sent_at: dateTime.nullable(),
 });
 
+/** No quotes, brackets or spaces: it is part of a header, and of an address in HTML. */
+const CID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/;
+
+export const mailAttachment = z.strictObject({
+  file_id: idSchema('deliverable').meta({
+    description:
+      'of a deliverable that who sends the mail may open: its newest version goes along, or none where they may not open it any more',
+  }),
+  cid: absentOrNull(z.string().regex(CID, 'must be 1 to 64 letters, digits, full stops, hyphens and underscores')).meta({
+    description: 'the HTML shows it: <img src="cid:logo"> for the cid logo; else it is listed',
+  }),
+});
+export type MailAttachment = z.output<typeof mailAttachment>;
+
+export const mailAttachments = z
+  .array(mailAttachment)
+  .max(LIMITS.mailAttachmentsMax)
+  .refine((all) => isUnique(all.map(({ file_id }) => file_id)), 'must name each file once')
+  .refine((all) => isUnique(all.flatMap(({ cid }) => (cid === undefined ? [] : [cid]))), 'must use each cid once');
+
+function isUnique(texts: readonly string[]): boolean {
+  return new Set(texts).size === texts.length;
+}
+
+/** What shows files in its HTML has HTML. */
+export function hasPlaceForFiles(mail: {
+  readonly html?: string | undefined;
+  readonly template_id?: string | undefined;
+  readonly attachments?: readonly MailAttachment[] | undefined;
+}): boolean {
+  const { html, template_id, attachments = [] } = mail;
+  return html !== undefined || template_id !== undefined || attachments.every(({ cid }) => cid === undefined);
+}
+
 export const email = z.object({
   id: idSchema('mailBatch'),
   artifact_id: idSchema('artifact'),
@@ -30,6 +64,14 @@ export const email = z.object({
   subject: z.string(),
   status: emailStatus,
   recipients: z.array(emailRecipient),
+  attachments: z.array(
+    z.object({
+      file_id: idSchema('deliverable'),
+      filename: z.string(),
+      size_bytes: z.number().int(),
+      cid: z.string().nullable().meta({ description: 'where the HTML shows it; null: it is listed' }),
+    }),
+  ),
   created_at: dateTime,
 });
 
@@ -54,6 +96,9 @@ export const emailSend = z
     template_id: absentOrNull(idSchema('template')).meta({ description: 'instead of html and text' }),
     data: absentOrNull(templateData).meta({ description: 'values for the template' }),
     reply_to: absentOrNull(emailAddress),
+    attachments: absentOrNull(mailAttachments).meta({
+      description: `files of libraries, at most ${LIMITS.mailAttachmentsBytesMax / (1024 * 1024)} MB together`,
+    }),
   })
   .refine((body) => (body.template_id === undefined) !== (body.html === undefined && body.text === undefined), {
     path: ['html'],
@@ -63,7 +108,8 @@ export const emailSend = z
     path: ['subject'],
     error: 'is needed without template_id',
   })
-  .refine((body) => body.template_id !== undefined || body.data === undefined, { path: ['data'], error: 'is for a template_id' });
+  .refine((body) => body.template_id !== undefined || body.data === undefined, { path: ['data'], error: 'is for a template_id' })
+  .refine(hasPlaceForFiles, { path: ['attachments'], error: 'with a cid need html or a template_id' });
 
 export const emailQueued = z.object({ id: idSchema('mailBatch'), status: z.enum(['queued', 'suppressed']) });
 
@@ -118,7 +164,7 @@ export const emails = {
     limit: 'email',
     body: { kind: 'json', schema: emailSend, bytesMax: LIMITS.mailBodyBytesMax },
     replies: { accepted: { status: 202, body: emailQueued } },
-    errors: ['ARTIFACT_NOT_FOUND', 'EMAIL_NOT_PROVED', 'TEMPLATE_NOT_FOUND'],
+    errors: ['ARTIFACT_NOT_FOUND', 'EMAIL_NOT_PROVED', 'TEMPLATE_NOT_FOUND', 'FILE_NOT_FOUND', 'ATTACHMENTS_TOO_LARGE'],
   }),
   'email.list': endpoint({
     method: 'GET',

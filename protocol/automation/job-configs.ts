@@ -4,7 +4,7 @@ import { storedText } from '../core/fields.ts';
 import { idSchema } from '../core/ids.ts';
 import { LIMITS } from '../core/limits.ts';
 import { absentOrNull } from '../core/round-trip.ts';
-import { templateData } from './email.ts';
+import { hasPlaceForFiles, mailAttachments, templateData } from './email.ts';
 
 /** What answers show in the place of a secret. Sent back, it keeps the one that is stored. */
 export const MASK = '********';
@@ -40,12 +40,16 @@ export const emailConfig = z
       description: 'instead of text and html: of the artifact, or of who makes the job',
     }),
     data: absentOrNull(templateData).meta({ description: 'values for the template; after an event, data.events is what happened' }),
+    attachments: absentOrNull(mailAttachments).meta({
+      description: 'files of libraries that who makes the job may open; each run sends the version that is the newest one then',
+    }),
   })
   .refine(({ text, html, template_id }) => (template_id === undefined) !== (text === undefined && html === undefined), {
     path: ['text'],
     error: 'must have either template_id, or text, html or both',
   })
-  .refine(({ template_id, data }) => template_id !== undefined || data === undefined, { path: ['data'], error: 'is for a template_id' });
+  .refine(({ template_id, data }) => template_id !== undefined || data === undefined, { path: ['data'], error: 'is for a template_id' })
+  .refine(hasPlaceForFiles, { path: ['attachments'], error: 'with a cid need html or a template_id' });
 
 export const webhookConfig = z.strictObject({
   url: httpUrl,

@@ -150,7 +150,13 @@ export const rehearsalRequest = z.strictObject({
 export const rehearsal = z.object({
   would: z.object({
     write: z.array(z.object({ channel: z.string(), name: z.string(), before: z.unknown(), after: z.unknown() })),
-    send: z.array(z.object({ to: z.array(z.string()), subject: z.string() })),
+    send: z.array(
+      z.object({
+        to: z.array(z.string()),
+        subject: z.string(),
+        attachments: z.array(z.string()).meta({ description: 'names of the files that go along' }),
+      }),
+    ),
     call: z.array(z.object({ method: z.string(), url: z.string() })),
   }),
   output: z.string().nullable(),
@@ -193,6 +199,8 @@ export const jobs = {
       'JOB_LIMIT_EXCEEDED',
       'SECRETS_NOT_CONFIGURED',
       'TEMPLATE_NOT_FOUND',
+      'FILE_NOT_FOUND',
+      'ATTACHMENTS_TOO_LARGE',
     ],
   }),
   'jobs.get': endpoint({
@@ -226,6 +234,8 @@ export const jobs = {
       'INVALID_SCHEDULE',
       'SECRETS_NOT_CONFIGURED',
       'TEMPLATE_NOT_FOUND',
+      'FILE_NOT_FOUND',
+      'ATTACHMENTS_TOO_LARGE',
       'VERSION_CONFLICT',
     ],
   }),

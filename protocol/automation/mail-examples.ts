@@ -11,6 +11,7 @@ const mail = {
   subject: 'The new map',
   status: 'sent',
   recipients: [{ to: 'grace@example.com', status: 'sent', attempts: 1, error: null, sent_at: AT }],
+  attachments: [],
   created_at: AT,
 } as const;
 

@@ -38,14 +38,16 @@ export const notificationEndpoints = {
     method: 'GET',
     path: '/v1/notifications/stream',
     group: 'notifications',
-    summary: 'Tells with server-sent events how many notifications are unread, at first and after each change.',
+    summary:
+      'Tells with server-sent events how many notifications are unread and what the banner of the installation says, at first and after each change.',
     access: person,
     limit: 'notifications',
     replies: {
       stream: {
         status: 200,
         media: 'text/event-stream',
-        description: 'unread {unread_count}, and a comment every 15 s. The stream ends with its credential.',
+        description:
+          'unread {unread_count}, banner {banner} as in GET /v1/banner, and a comment every 15 s. The stream ends with its credential.',
       },
     },
     errors: ['UNAVAILABLE'],

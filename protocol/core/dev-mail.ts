@@ -9,7 +9,7 @@ const page = {
   access: { who: 'visitor' },
   limit: 'none',
   replies: { page: { status: 200, media: 'text/html' } },
-  errors: ['NOT_FOUND', 'ADMIN_REQUIRED'],
+  errors: ['NOT_FOUND', 'MAIL_NOT_FOUND', 'ADMIN_REQUIRED'],
 } as const;
 const params = z.object({ id: idSchema('mail') });
 

@@ -65,7 +65,9 @@ export type Access =
   /** Anybody, and the credential of who sends one is read; agents need the scope. The handler decides what is shown to whom. */
   | { readonly who: 'everybody'; readonly scope: Scope }
   /** A person who administers this installation. */
-  | { readonly who: 'instanceAdmin' };
+  | { readonly who: 'instanceAdmin' }
+  /** A person who answers tickets for this installation, or who administers it. */
+  | { readonly who: 'instanceStaff' };
 
 export type BodySpec =
   /**

@@ -1,5 +1,10 @@
 /** The error catalogue: every code that Easel can answer with, its status, default message and default hint. Source: spec.md, contract.md §0. */
 
+import { BILLING_ERRORS } from '../business/billing-errors.ts';
+import { INSTANCE_ERRORS } from './instance-errors.ts';
+
+import { SUPPORT_ERRORS } from './support-errors.ts';
+
 interface CatalogueEntry {
   readonly status: number;
   /**
@@ -13,6 +18,8 @@ interface CatalogueEntry {
 }
 
 export const ERRORS = {
+  ...INSTANCE_ERRORS,
+  ...BILLING_ERRORS,
   INVALID_REQUEST: { status: 400, message: 'The request is not valid.', hint: 'Correct the named field and send the request again.' },
   INVALID_JSON: {
     status: 400,
@@ -177,6 +184,11 @@ export const ERRORS = {
   },
   COMMENTS_DISABLED: { status: 403, message: 'Comments are turned off here.', hint: 'The owner can turn them on in the comment settings.' },
   REPLIES_DISABLED: { status: 403, message: 'Replies are turned off here.', hint: 'Write a new comment instead.' },
+  STAFF_REQUIRED: {
+    status: 403,
+    message: 'Only the staff of the installation may do this.',
+    hint: 'Use the token of an administrator, or of somebody whom an administrator has made staff.',
+  },
   ADMIN_REQUIRED: {
     status: 403,
     message: 'Only an administrator of the installation may do this.',
@@ -563,6 +575,11 @@ export const ERRORS = {
     message: 'The file is too large.',
     hint: 'A file of a page may have 25 MB, a version 100 MB and 1000 files, a blob 50 MB.',
   },
+  ATTACHMENTS_TOO_LARGE: {
+    status: 413,
+    message: 'The files of the mail are too large together.',
+    hint: 'The files of a mail may have 10 MB; send a share link instead: POST …/assets/{fileId}/links.',
+  },
   VALUE_TOO_LARGE: { status: 413, message: 'The value is too large.', hint: 'A JSON value may have 1 MB.' },
   KEY_LIMIT_EXCEEDED: {
     status: 413,
@@ -646,6 +663,7 @@ export const ERRORS = {
     message: 'This installation cannot store credentials, because its setting SECRET_KEY is missing.',
     hint: 'The administrator sets SECRET_KEY to 32 random bytes in base64 or hex and starts the service again.',
   },
+  ...SUPPORT_ERRORS,
   // contract.md §1: the account's own maximum. A full artifact is 413 under the same code, as spec.md has it for blobs.
   ACCOUNT_STORAGE_FULL: {
     status: 507,
@@ -664,7 +682,7 @@ export function wireCodeOf(code: ErrorCode): string {
   const entry: CatalogueEntry = ERRORS[code];
   return entry.code ?? code;
 }
-export type UnauthorizedReason = 'missing' | 'invalid' | 'revoked' | 'expired';
+export type UnauthorizedReason = 'missing' | 'invalid' | 'revoked' | 'expired' | 'suspended';
 
 /** One thing wrong with the input: `path` names the field (`files.0.path`), `message` says what it must be. */
 export interface Issue {
@@ -690,6 +708,8 @@ export interface FailureDetails {
     readonly remaining: number;
     readonly resetS: number;
   };
+  /** The path of a page of ours where a person can do something about it; becomes `redirect_url`. */
+  readonly redirectPath?: string;
   /** The current ETag, on VERSION_CONFLICT. */
   readonly etag?: string;
   /** A text with both sides marked, where a merge found lines that both changed. */

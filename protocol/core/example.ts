@@ -48,6 +48,15 @@ export const EXAMPLE_IDS = {
   collection: 'col_xw5tz4ndh6b2crpyfk3vq7m2',
   shareLink: 'lnk_7m2xw5tz4ndh6b2crpyfk3vq',
   metricWatch: 'mwt_vq7m2xw5tz4ndh6b2crpyfk3',
+  personExport: 'pex_xw5tz4ndh6b2crpyfk3vq7m2',
+  personDeletion: 'pdl_dh6b2crpyfk3vq7m2xw5tz4n',
+  ticket: 'tkt_z4ndh6b2crpyfk3vq7m2xw5t',
+  ticketMessage: 'tkm_dh6b2crpyfk3vq7m2xw5tz4n',
+  ticketAttachment: 'tka_6b2crpyfk3vq7m2xw5tz4ndh',
+  subscription: 'sub_w5tz4ndh6b2crpyfk3vq7m2x',
+  paymentMethod: 'pmt_h6b2crpyfk3vq7m2xw5tz4nd',
+  checkout: 'cko_crpyfk3vq7m2xw5tz4ndh6b2',
+  invoice: 'ivc_tz4ndh6b2crpyfk3vq7m2xw5',
 } as const satisfies Partial<Record<IdKind, string>>;
 
 /** When things in the examples were made. */

@@ -50,7 +50,7 @@ export const errorBody = z.object({
   error: z.string(),
   code: z.string(),
   request_id: z.string(),
-  reason: z.enum(['missing', 'invalid', 'revoked', 'expired']).optional(),
+  reason: z.enum(['missing', 'invalid', 'revoked', 'expired', 'suspended']).optional(),
   hint: z.string().optional(),
   suggestion: z.string().optional(),
   param: z.string().optional(),

@@ -50,6 +50,15 @@ const ID_PREFIXES = {
   importRun: 'imr',
   skill: 'skl',
   skillChange: 'skc',
+  personExport: 'pex',
+  personDeletion: 'pdl',
+  ticket: 'tkt',
+  ticketMessage: 'tkm',
+  ticketAttachment: 'tka',
+  subscription: 'sub',
+  paymentMethod: 'pmt',
+  checkout: 'cko',
+  invoice: 'ivc',
 } as const;
 
 /** The error code where the resource with an id is missing. */
@@ -89,6 +98,15 @@ const MISSING: Readonly<Partial<Record<keyof typeof ID_PREFIXES, ErrorCode>>> = 
   importRun: 'IMPORT_RUN_NOT_FOUND',
   skill: 'SKILL_NOT_FOUND',
   skillChange: 'SKILL_CHANGE_NOT_FOUND',
+  mail: 'MAIL_NOT_FOUND',
+  personExport: 'EXPORT_NOT_FOUND',
+  personDeletion: 'DELETION_NOT_FOUND',
+  ticket: 'TICKET_NOT_FOUND',
+  ticketMessage: 'TICKET_MESSAGE_NOT_FOUND',
+  ticketAttachment: 'TICKET_ATTACHMENT_NOT_FOUND',
+  subscription: 'SUBSCRIPTION_NOT_FOUND',
+  paymentMethod: 'PAYMENT_METHOD_NOT_FOUND',
+  checkout: 'CHECKOUT_NOT_FOUND',
 };
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -142,7 +160,17 @@ export type BlobId = Id<'blob'>;
 /** A file of an asset library, with its versions. */
 export type DeliverableId = Id<'deliverable'>;
 export type CollectionId = Id<'collection'>;
+/** A zip of what the installation holds of a person. */
+export type PersonExportId = Id<'personExport'>;
+export type PersonDeletionId = Id<'personDeletion'>;
 export type ShareLinkId = Id<'shareLink'>;
+export type TicketId = Id<'ticket'>;
+export type TicketMessageId = Id<'ticketMessage'>;
+export type TicketAttachmentId = Id<'ticketAttachment'>;
+export type SubscriptionId = Id<'subscription'>;
+export type PaymentMethodId = Id<'paymentMethod'>;
+export type CheckoutId = Id<'checkout'>;
+export type InvoiceId = Id<'invoice'>;
 
 // RFC 4648 base 32 in lowercase: every character is safe in a host name, a path and a file name.
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';

@@ -1,9 +1,16 @@
 /** Every limit with its source and the error code beyond it. Sizes are in bytes, times in ms or s. */
 
+import { BILLING_LIMITS } from '../business/billing-limits.ts';
+import { INSTANCE_LIMITS } from './instance-limits.ts';
+
+import { SUPPORT_LIMITS } from './support-limits.ts';
+
 const KB = 1024;
 const MB = 1024 * KB;
 
 export const LIMITS = {
+  ...INSTANCE_LIMITS,
+  ...BILLING_LIMITS,
   // spec.md, "Limits": RATE_LIMITED
   publishPerHour: 60,
   dataPerMinute: 1000,
@@ -168,6 +175,9 @@ export const LIMITS = {
   mailTextCharsMax: 100_000,
   mailHtmlCharsMax: 200_000,
   mailBodyBytesMax: MB,
+  // Files that go with a mail: INVALID_REQUEST. Their bytes together, before the third that base 64 adds: ATTACHMENTS_TOO_LARGE
+  mailAttachmentsMax: 10,
+  mailAttachmentsBytesMax: 10 * MB,
   // A form with a rendered mail, in which a character may take nine bytes
   mailPreviewBytesMax: 5 * MB,
   // A message of a visitor to the owner of a page
@@ -187,9 +197,7 @@ export const LIMITS = {
   templateStepsMax: 50_000,
   templateOutputCharsMax: 500_000,
   templateWarningsMax: 50,
-  // Jobs of an artifact, and of a person: JOB_LIMIT_EXCEEDED
-  jobsPerArtifactMax: 50,
-  jobsPerPersonMax: 500,
+  // How many jobs there may be depends on the plan: business/tiers.ts
   jobBodyBytesMax: 512 * KB,
   jobDescriptionCharsMax: 2000,
   jobAttemptsMax: 10,
@@ -285,6 +293,8 @@ export const LIMITS = {
   catalogFacetValuesMax: 50,
   // How long a page counts as a reader of a dataset after it has read it last
   datasetReadersKeptMs: 90 * 24 * 3600 * 1000,
+  // How long the script of a job counts as a user of a table after it has used it last
+  jobTableUsesKeptMs: 90 * 24 * 3600 * 1000,
   // Nodes of one lineage, edges that one step of it reads, and steps from its entry: it says `truncated`
   catalogLineageNodesMax: 200,
   catalogLineageEdgesMax: 1000,
@@ -549,9 +559,7 @@ export const LIMITS = {
   workspaceNameCharsMax: 100,
   descriptionCharsMax: 2000,
   logoUrlCharsMax: 2000,
-  // Workspaces that one person may own, members and open invitations of one workspace, workspaces of one person: WORKSPACE_LIMIT_EXCEEDED
-  workspacesOwnedMax: 50,
-  workspaceMembersMax: 5000,
+  // Open invitations of one workspace, workspaces of one person: WORKSPACE_LIMIT_EXCEEDED. Those that one owns, and members: business/tiers.ts
   workspaceInvitesOpenMax: 1000,
   workspacesPerPersonMax: 500,
   // Workspaces that one person makes in an hour, addresses that one person invites or looks up, attempts to claim or join: RATE_LIMITED
@@ -762,4 +770,5 @@ export const LIMITS = {
   searchesWaitingMax: 256,
   networkSearchesWaitingMax: 128,
   callerSearchesWaitingMax: 32,
+  ...SUPPORT_LIMITS,
 } as const;

@@ -19,11 +19,12 @@ const ACCESS_CODES: Readonly<Record<Access['who'], readonly ErrorCode[]>> = {
   anyone: [],
   visitor: ['UNAUTHORIZED', 'ORIGIN_REFUSED'],
   account: ACCOUNT_CODES,
-  artifact: [...ACCOUNT_CODES, 'ARTIFACT_NOT_FOUND'],
+  artifact: [...ACCOUNT_CODES, 'ARTIFACT_NOT_FOUND', 'ARTIFACT_SUSPENDED'],
   everybody: ['UNAUTHORIZED', 'INSUFFICIENT_SCOPE'],
-  workspace: [...ACCOUNT_CODES, 'WORKSPACE_NOT_FOUND'],
+  workspace: [...ACCOUNT_CODES, 'WORKSPACE_NOT_FOUND', 'WORKSPACE_SUSPENDED'],
   folder: [...ACCOUNT_CODES, 'FOLDER_NOT_FOUND'],
   instanceAdmin: ['UNAUTHORIZED', 'ADMIN_REQUIRED'],
+  instanceStaff: ['UNAUTHORIZED', 'STAFF_REQUIRED'],
 };
 
 const IDEMPOTENCY_CODES = ['IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_ANSWER_NOT_KEPT'] as const;
@@ -141,9 +142,13 @@ const LIMIT_NOTES = {
   none: undefined,
   data: undefined,
   proxy: `Limited to ${LIMITS.proxyPerMinute} in any minute of the artifact.`,
+  adminCalls: `Limited to ${LIMITS.adminCallsPerMinute} in any minute of a person.`,
+  personExports: `Limited to ${LIMITS.personExportsPerDay} in any 24 hours of a person.`,
   connectionTests: `Limited to ${LIMITS.connectionTestsPerMinute} in any minute of a person.`,
   catalogReads: `Limited to ${LIMITS.catalogReadsPerMinute} in any minute of a person.`,
   webhooks: `Limited to ${LIMITS.webhookCallsPerMinute} in any minute of a person.`,
+  billing: `Limited to ${LIMITS.billingWritesPerHour} in any hour of a person.`,
+  billingEvents: `Limited to ${LIMITS.billingEventsPerMinute} in any minute of an address.`,
   publish: `Limited to ${LIMITS.publishPerHour} in any hour of a user.`,
   agentTokens: `Limited to ${LIMITS.agentTokensPerHour} in any hour of a person.`,
   signup: `Limited to ${LIMITS.accountsPerHourPerAddress} in any hour of an address.`,
@@ -179,6 +184,11 @@ const LIMIT_NOTES = {
   importBrowses: `Limited to ${LIMITS.importBrowsesPerHour} in any hour of a person.`,
   importSyncs: `Limited to ${LIMITS.importSyncsPerHour} in any hour of a person.`,
   guestCode: `Limited to ${LIMITS.guestCodesPerHourPerAddress} in any hour of an address.`,
+  ticketReads: `Limited to ${LIMITS.ticketReadsPerMinute} in any minute of a person.`,
+  ticketWrites: `Limited to ${LIMITS.ticketWritesPerHour} in any hour of a person.`,
+  ticketUploads: `Limited to ${LIMITS.ticketUploadsPerDay} in any day of a person.`,
+  supportFiles: `Limited to ${LIMITS.ticketReadsPerMinute} in any minute of an address.`,
+  supportInbound: `Limited to ${LIMITS.inboundPerMinutePerAddress} in any minute of an address.`,
 } as const;
 
 function operationOf(id: EndpointId, endpoint: Endpoint, components: Components): Json {
@@ -245,6 +255,8 @@ function accessNote({ access }: Endpoint): string | undefined {
       return `The caller must be allowed to ${access.need} the folder; ${agentNote(access)}`;
     case 'instanceAdmin':
       return 'For administrators of the installation.';
+    case 'instanceStaff':
+      return 'For the staff of the installation: its administrators and who answers tickets.';
     default:
       return access satisfies never;
   }

@@ -1,5 +1,7 @@
 /** The rate limits, by name. An endpoint names the one that its calls spend; handlers may spend others. */
+import { BILLING_RATE_LIMITS } from '../business/billing-rate-limits.ts';
 import { LIMITS } from './limits.ts';
+import { SUPPORT_RATE_LIMITS } from './support-rate-limits.ts';
 
 interface Window {
   /** The name in the RateLimit headers. */
@@ -24,6 +26,7 @@ const HOUR_S = 3600;
 const QUARTER_S = 900;
 
 export const RATE_LIMITS = {
+  ...BILLING_RATE_LIMITS,
   data: { name: 'data', quota: LIMITS.dataPerMinute, windowS: 60, by: 'artifact', kept: 'actor', spentBy: 'edge' },
   proxy: { name: 'proxy', quota: LIMITS.proxyPerMinute, windowS: 60, by: 'artifact', kept: 'actor', spentBy: 'edge' },
   publish: { name: 'publish', quota: LIMITS.publishPerHour, windowS: HOUR_S, by: 'user', kept: 'shared', spentBy: 'handler' },
@@ -64,6 +67,8 @@ export const RATE_LIMITS = {
   importBrowses: userLimit('importBrowses', LIMITS.importBrowsesPerHour, HOUR_S),
   importSyncs: userLimit('importSyncs', LIMITS.importSyncsPerHour, HOUR_S),
   transfers: userLimit('transfers', LIMITS.transfersPerHour, HOUR_S),
+  adminCalls: { name: 'adminCalls', quota: LIMITS.adminCallsPerMinute, windowS: 60, by: 'user', kept: 'memory', spentBy: 'edge' },
+  personExports: userLimit('personExports', LIMITS.personExportsPerDay, 24 * HOUR_S),
   accessRequests: userLimit('accessRequests', LIMITS.accessRequestsPerHour, HOUR_S),
   // Its endpoint spends `data` at the edge, and the handler spends this one.
   guestCode: {
@@ -95,6 +100,7 @@ export const RATE_LIMITS = {
     kept: 'shared',
     spentBy: 'edge',
   },
+  ...SUPPORT_RATE_LIMITS,
 } as const satisfies Readonly<Record<string, RateLimit>>;
 
 function addressLimit<const Name extends string, const Kept extends 'memory' | 'shared'>(

@@ -53,7 +53,7 @@ export const asking = {
     reads: true,
     body: { kind: 'json', schema: ask, bytesMax: LIMITS.askBodyBytesMax },
     replies: { ok: { status: 200, body: answered }, stream },
-    errors: ['FORBIDDEN'],
+    errors: ['SWITCHED_OFF', 'FORBIDDEN'],
   }),
   'ask.agent': endpoint({
     method: 'POST',
@@ -68,6 +68,6 @@ export const asking = {
     params: z.object({ artifactId: idSchema('artifact') }),
     body: { kind: 'json', schema: agentQuestion, bytesMax: LIMITS.askBodyBytesMax },
     replies: { ok: { status: 200, body: enveloped(answered) }, stream },
-    errors: ['FORBIDDEN', 'RATE_LIMITED'],
+    errors: ['SWITCHED_OFF', 'FORBIDDEN', 'RATE_LIMITED'],
   }),
 } as const;

@@ -72,25 +72,31 @@ export const catalogUpdate = changesTo(catalogEntry, {
   tags: tags.optional(),
   description: description.optional(),
   fields: fields.optional(),
+  owner: z
+    .strictObject({ id: idSchema('user'), name: z.unknown().optional().meta({ readOnly: true }) })
+    .nullable()
+    .optional()
+    .meta({ description: 'of a note: a member of the workspace, or null for the workspace itself' }),
 });
 export type CatalogUpdate = z.output<typeof catalogUpdate>;
 
 export const catalogLineage = z.object({
   nodes: z.array(
     z.object({
-      id: z.string().meta({ description: 'of an entry; of an import its source, of a page its artifact' }),
-      kind: z.enum([...catalogKind.options, 'import', 'page']),
+      id: z.string().meta({ description: 'of an entry; of an import its source, of a page its artifact, of a job the job' }),
+      kind: z.enum([...catalogKind.options, 'import', 'page', 'job']),
       name: z.string(),
       source_name: z.string().meta({ description: 'the artifact or the type of the connection; of an import its provider' }),
+      artifact_id: idSchema('artifact').nullable().meta({ description: 'whose it is; null for connections, imports and notes' }),
     }),
   ),
   edges: z.array(
     z.object({
       from: z.string(),
       to: z.string(),
-      kind: z.enum(['materialize', 'import', 'read']).meta({
+      kind: z.enum(['materialize', 'import', 'read', 'write']).meta({
         description:
-          'materialize: a job writes the one from the other; import: runs of the source have made it; read: scripts of the page read it',
+          'materialize: a job writes the one from the other; import: runs of the source have made it; read and write: scripts of the page, or of the job, have done so lately',
       }),
     }),
   ),
@@ -190,7 +196,7 @@ export const catalog = {
     path: '/v1/workspaces/{workspaceId}/catalog/entries/{entryId}',
     group,
     summary:
-      'Changes an entry. Of a table, dataset or connection its domain, tags, description and the descriptions of fields; name and fields follow what it describes.',
+      'Changes an entry. Of a table, dataset or connection its domain, tags, description and the descriptions of fields; name, owner and fields follow what it describes. A note is given to another owner by its own, or by an owner or admin of the workspace.',
     access: member,
     limit: 'catalogReads',
     params: one,
@@ -198,13 +204,13 @@ export const catalog = {
     resource: 'catalog.get',
     body: json(catalogUpdate),
     replies: { ok: { status: 200, body: catalogEntry } },
-    errors: [...MISSING, 'CATALOG_LIMIT_EXCEEDED', 'VERSION_CONFLICT'],
+    errors: [...MISSING, 'CATALOG_LIMIT_EXCEEDED', 'USER_NOT_FOUND', 'FORBIDDEN', 'VERSION_CONFLICT'],
   }),
   'catalog.delete': endpoint({
     method: 'DELETE',
     path: '/v1/workspaces/{workspaceId}/catalog/entries/{entryId}',
     group,
-    summary: 'Deletes a note: its author, or an owner or admin. Other entries go with what they describe.',
+    summary: 'Deletes a note: its owner, or an owner or admin of the workspace. Other entries go with what they describe.',
     access: member,
     limit: 'catalogReads',
     params: one,
@@ -218,7 +224,7 @@ export const catalog = {
     path: '/v1/workspaces/{workspaceId}/catalog/entries/{entryId}/lineage',
     group,
     summary:
-      'What an entry is made from and what is made from it, by jobs and imports, and which pages read it, as far as the caller may see both ends.',
+      'What an entry is made from and what is made from it, by jobs and imports, and which pages and scripts of jobs read or write it, as far as the caller may see both ends.',
     access: reads,
     limit: 'catalogReads',
     params: one,

@@ -147,6 +147,7 @@ export const libraryExamples = {
   'skillChanges.decide': { ...oneChange, body: { action: 'merge' } },
   'skills.attachToWorkspace': { params: { ...inWorkspace.params, ...oneSkill.params } },
   'skills.detachFromWorkspace': { params: { ...inWorkspace.params, ...oneSkill.params } },
+  'skills.uses': oneSkill,
   'skills.listOfArtifact': ofArtifact,
   'skills.attach': { params: { ...ofArtifact.params, ...oneSkill.params } },
   'skills.detach': { params: { ...ofArtifact.params, ...oneSkill.params } },

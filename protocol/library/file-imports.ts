@@ -130,7 +130,7 @@ export const fileImports = {
     // The answer holds a state that counts once.
     once: true,
     replies: { ok: { status: 200, body: z.object({ authorize_url: z.string() }) } },
-    errors: ['IMPORT_PROVIDER_NOT_FOUND', 'PLAN_REQUIRED', 'SECRETS_NOT_CONFIGURED'],
+    errors: ['SWITCHED_OFF', 'IMPORT_PROVIDER_NOT_FOUND', 'PLAN_REQUIRED', 'SECRETS_NOT_CONFIGURED'],
   }),
   'fileImports.callback': endpoint({
     method: 'GET',
@@ -240,7 +240,14 @@ export const fileImports = {
     limit: 'importSyncs',
     params: oneSource,
     replies: { created: { status: 201, body: runReply } },
-    errors: ['IMPORT_SOURCE_NOT_FOUND', 'RUN_IN_PROGRESS', 'IMPORT_NOT_CONNECTED', 'IMPORT_PROVIDER_NOT_FOUND', 'PLAN_REQUIRED'],
+    errors: [
+      'SWITCHED_OFF',
+      'IMPORT_SOURCE_NOT_FOUND',
+      'RUN_IN_PROGRESS',
+      'IMPORT_NOT_CONNECTED',
+      'IMPORT_PROVIDER_NOT_FOUND',
+      'PLAN_REQUIRED',
+    ],
   }),
   'fileImports.runs': endpoint({
     method: 'GET',

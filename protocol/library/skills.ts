@@ -22,6 +22,12 @@ export const skillDetail = skill.extend({
   url: z.string().meta({ description: 'its page' }),
   may_approve: z.boolean().meta({ description: 'the caller writes it, and merges and rejects changes' }),
 });
+export const skillUse = z.object({
+  id: idSchema('artifact'),
+  name: z.string(),
+  may_detach: z.boolean().meta({ description: 'the caller edits the artifact' }),
+  attached_at: dateTime,
+});
 export const newSkill = skill.extend({
   held: z.literal('REVIEW_REQUIRED').optional().meta({ description: 'it is listed when its first version has been approved' }),
 });
@@ -204,6 +210,28 @@ export const skillEndpoints = {
     params: skillsIn,
     replies: { ok: { status: 200, body: success } },
     errors: MISSING,
+  }),
+  'skills.uses': endpoint({
+    method: 'GET',
+    path: '/v1/skills/{skillId}/artifacts',
+    group,
+    summary:
+      'The artifacts of its workspace that a skill is attached to and the caller sees, last attached first, and whether it is attached to the workspace as a whole. For members of the workspace.',
+    access: lister,
+    limit: 'none',
+    params,
+    query: z.object(pageQuery),
+    replies: {
+      ok: {
+        status: 200,
+        body: z.object({
+          workspace: z.boolean().meta({ description: 'attached to the workspace as a whole' }),
+          artifacts: z.array(skillUse),
+          ...pageReply,
+        }),
+      },
+    },
+    errors: [...MISSING, 'FORBIDDEN'],
   }),
   'skills.listOfArtifact': endpoint({
     method: 'GET',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { allowances, overAllowance } from '../business/allowances.ts';
 import { endpoint } from '../core/endpoint.ts';
 import { dateTime, nameSchema } from '../core/fields.ts';
 import { idSchema } from '../core/ids.ts';
@@ -42,7 +43,12 @@ export const account = z.object({
     bytes_max: count,
     artifacts: count.meta({ description: 'owned by the account, the trash included' }),
     artifacts_max: count,
+    public_artifacts: count.meta({ description: 'public ones of the account that no plan of a workspace allows' }),
+    workspaces_owned: count,
+    jobs: count,
   }),
+  allowances,
+  over: overAllowance.meta({ description: 'what is over the allowance since the plan has changed; nothing of it is taken away' }),
 });
 
 export const me = z.object({
@@ -57,12 +63,15 @@ export const me = z.object({
     workspace_id: idSchema('workspace').optional().meta({ description: 'the one workspace of an agent' }),
   }),
   tier: tier.meta({ description: 'the best of the linked accounts; for an agent, that of its workspace' }),
+  is_admin: z.boolean().meta({ description: 'the person administers the installation' }),
+  is_staff: z.boolean().meta({ description: 'the person answers tickets for the installation, as administrators do too' }),
   workspaces: z.array(
     z.object({
       id: idSchema('workspace'),
       name: z.string(),
       slug: z.string(),
       role: z.enum(['owner', 'admin', 'member']).meta({ description: 'the best of the linked accounts' }),
+      billing_manager: z.boolean().meta({ description: 'may see and change what the workspace pays, as owners and admins may' }),
     }),
   ),
 });
@@ -79,7 +88,7 @@ export const accounts = {
     limit: 'signup',
     body: { kind: 'json', schema: z.strictObject({}), bytesMax: LIMITS.bodyBytesMax, optional: true },
     replies: { created: { status: 201, body: z.object({ token: z.string(), user_id: idSchema('user') }) } },
-    errors: [],
+    errors: ['SWITCHED_OFF'],
   }),
   'accounts.me': endpoint({
     method: 'GET',

@@ -1,4 +1,5 @@
 /** Examples of accounts, sign-in, device login and the pages of our own. */
+import { freeAllowances } from '../business/plan-examples.ts';
 import { AT, EXAMPLE_IDS } from '../core/example.ts';
 
 const profile = {
@@ -13,13 +14,23 @@ const profile = {
 const accounts = {
   'accounts.create': { body: {}, reply: { token: `so_${'4f9d21c07be8a635'.repeat(4)}`, user_id: EXAMPLE_IDS.user } },
   'accounts.me': {
-    reply: { user: profile, token: { kind: 'personal', scopes: [] }, tier: 'free', workspaces: [] },
+    reply: { user: profile, token: { kind: 'personal', scopes: [] }, tier: 'free', is_admin: false, is_staff: false, workspaces: [] },
   },
   'accounts.account': {
     reply: {
       tier: 'free',
       features: { public_artifacts: false },
-      usage: { bytes: 4_718_592, bytes_max: 1_073_741_824, artifacts: 3, artifacts_max: 100 },
+      usage: {
+        bytes: 4_718_592,
+        bytes_max: 1_073_741_824,
+        artifacts: 3,
+        artifacts_max: 100,
+        public_artifacts: 0,
+        workspaces_owned: 1,
+        jobs: 2,
+      },
+      allowances: freeAllowances,
+      over: [],
     },
   },
   'accounts.profile': { reply: profile },
@@ -128,6 +139,9 @@ const ownPages = {
   'webApp.mine': { params: { path: 'favorites' } },
   'webApp.artifact': { params: { path: EXAMPLE_IDS.artifact } },
   'webApp.workspace': { params: { path: 'acme' } },
+  'webApp.ask': { query: { q: 'How much vacation may I take?' } },
+  'webApp.instance': {},
+  'webApp.instancePart': { params: { path: 'people' } },
   'webApp.design': {},
   'webApp.file': { params: { file: 'icon.svg' } },
 } as const;

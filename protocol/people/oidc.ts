@@ -47,6 +47,6 @@ export const oidc = {
     }),
     foreignQuery: true,
     replies: { found: redirect },
-    errors: ['PROVIDER_NOT_FOUND', 'PROVIDER_UNAVAILABLE', 'SIGN_IN_FAILED', 'UNAUTHORIZED'],
+    errors: ['ACCOUNT_SUSPENDED', 'SWITCHED_OFF', 'PROVIDER_NOT_FOUND', 'PROVIDER_UNAVAILABLE', 'SIGN_IN_FAILED', 'UNAUTHORIZED'],
   }),
 } as const;

@@ -36,7 +36,13 @@ const inviteCode = z.object({ code: missingAs(z.string().regex(/^[a-z0-9-]{1,64}
 const accessRequest = z.object({ requestId: idSchema('accessRequest') });
 
 export const pages = {
-  'pages.signIn': endpoint({ ...shows, path: '/sign-in', limit: 'none', query: signingIn, summary: 'The sign-in page.' }),
+  'pages.signIn': endpoint({
+    ...shows,
+    path: '/sign-in',
+    limit: 'none',
+    query: signingIn.extend({ error: text.meta({ description: 'why a sign-in at an identity provider has failed' }) }),
+    summary: 'The sign-in page.',
+  }),
   'pages.signInForm': endpoint({
     ...takes,
     path: '/sign-in',

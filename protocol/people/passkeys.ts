@@ -99,6 +99,6 @@ export const passkeys = {
     limit: 'none',
     body: body(z.strictObject({ credential }), false),
     replies: { ok: { status: 200, body: z.object({ user: profile }) } },
-    errors: ['INVALID_CREDENTIALS'],
+    errors: ['ACCOUNT_SUSPENDED', 'INVALID_CREDENTIALS'],
   }),
 } as const;

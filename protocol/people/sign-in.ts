@@ -57,7 +57,7 @@ export const signIn = {
     limit: 'none',
     body: body(codeOfMail),
     replies: { ok: { status: 200, body: signedIn } },
-    errors: ['FORBIDDEN', 'CODE_INVALID', 'TOO_MANY_ATTEMPTS'],
+    errors: ['ACCOUNT_SUSPENDED', 'SWITCHED_OFF', 'FORBIDDEN', 'CODE_INVALID', 'TOO_MANY_ATTEMPTS'],
   }),
   'signIn.password': endpoint({
     method: 'POST',
@@ -68,7 +68,7 @@ export const signIn = {
     limit: 'none',
     body: body(z.strictObject({ email: emailAddress, password })),
     replies: { ok: { status: 200, body: signedIn } },
-    errors: ['FORBIDDEN', 'INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS', 'UNAVAILABLE'],
+    errors: ['ACCOUNT_SUSPENDED', 'FORBIDDEN', 'INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS', 'UNAVAILABLE'],
   }),
   'signIn.resetStart': endpoint({
     method: 'POST',
@@ -90,7 +90,7 @@ export const signIn = {
     limit: 'none',
     body: body(z.strictObject({ email: emailAddress, code: mailedCode, password })),
     replies: { ok: { status: 200, body: signedIn } },
-    errors: ['FORBIDDEN', 'CODE_INVALID', 'TOO_MANY_ATTEMPTS', 'UNAVAILABLE'],
+    errors: ['ACCOUNT_SUSPENDED', 'SWITCHED_OFF', 'FORBIDDEN', 'CODE_INVALID', 'TOO_MANY_ATTEMPTS', 'UNAVAILABLE'],
   }),
   'signIn.changePassword': endpoint({
     method: 'PUT',
@@ -101,7 +101,7 @@ export const signIn = {
     limit: 'none',
     body: body(z.strictObject({ current: absentOrNull(password), password })),
     replies: { ok: { status: 200, body: success } },
-    errors: ['FORBIDDEN', 'INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS', 'UNAVAILABLE'],
+    errors: ['ACCOUNT_SUSPENDED', 'FORBIDDEN', 'INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS', 'UNAVAILABLE'],
   }),
   'signIn.emailStart': endpoint({
     method: 'POST',
@@ -123,7 +123,7 @@ export const signIn = {
     limit: 'none',
     body: body(codeOfMail),
     replies: { ok: { status: 200, body: signedIn } },
-    errors: ['FORBIDDEN', 'CODE_INVALID', 'TOO_MANY_ATTEMPTS'],
+    errors: ['ACCOUNT_SUSPENDED', 'FORBIDDEN', 'CODE_INVALID', 'TOO_MANY_ATTEMPTS'],
   }),
   'signIn.signOut': endpoint({
     method: 'POST',

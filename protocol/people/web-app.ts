@@ -1,6 +1,8 @@
 /** The web app: its screens, which are one document that a script fills, and its files. What it shows and changes it asks of `/v1`. */
 import { z } from 'zod';
 import { endpoint } from '../core/endpoint.ts';
+import { storedText } from '../core/fields.ts';
+import { idSchema } from '../core/ids.ts';
 import { LIMITS } from '../core/limits.ts';
 import { missingAs } from '../core/missing.ts';
 
@@ -37,7 +39,51 @@ export const webApp = {
   }),
   'webApp.mine': endpoint({ ...screen, path: '/my/{path*}', summary: 'Favourites, folders and trash of a person.' }),
   'webApp.artifact': endpoint({ ...screen, path: '/p/{path*}', summary: 'The screen of one artifact.' }),
-  'webApp.workspace': endpoint({ ...screen, path: '/w/{path*}', summary: 'The screens of a workspace.' }),
+  'webApp.workspace': endpoint({
+    ...screen,
+    path: '/w/{path*}',
+    summary: 'The screens of a workspace.',
+    query: z.object({
+      checkout_id: z
+        .string()
+        .max(LIMITS.checkoutIdCharsMax)
+        .optional()
+        .meta({ description: 'read by the script: the browser comes back from a checkout' }),
+    }),
+  }),
+  'webApp.ask': endpoint({
+    method: 'GET',
+    path: '/ask',
+    group: 'webApp',
+    summary: 'Questions about all pages that the person may open, or those of one workspace.',
+    access: { who: 'visitor' },
+    limit: 'none',
+    query: z.object({
+      q: storedText(LIMITS.askQuestionCharsMax).optional().meta({ description: 'the question, which the script asks at once' }),
+      workspace: z.string().max(LIMITS.nameCharsMax).optional().meta({ description: 'id or slug: only its pages are asked' }),
+    }),
+    replies: { page, elsewhere },
+    errors: [],
+  }),
+  'webApp.instance': endpoint({
+    method: 'GET',
+    path: '/instance',
+    group: 'webApp',
+    summary: 'The installation, for its administrators.',
+    access: { who: 'visitor' },
+    limit: 'none',
+    replies: { page, elsewhere },
+    errors: [],
+  }),
+  'webApp.instancePart': endpoint({
+    ...screen,
+    path: '/instance/{path*}',
+    summary: 'A part of the installation, for its administrators.',
+    query: z.object({
+      q: storedText(LIMITS.adminQueryCharsMax).optional().meta({ description: 'what is looked for at first' }),
+      owner: idSchema('user').optional().meta({ description: 'whose pages are shown' }),
+    }),
+  }),
   'webApp.design': endpoint({
     method: 'GET',
     path: '/design',

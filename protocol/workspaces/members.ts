@@ -12,8 +12,13 @@ export const workspaceMember = z.object({
   email: z.string().nullable(),
   name: z.string().nullable(),
   role: workspaceRole,
+  billing_manager: z.boolean().meta({ description: 'may see and change what the workspace pays, as owners and admins may' }),
   joined_at: dateTime,
 });
+
+const memberUpdate = z
+  .strictObject({ role: workspaceRole.optional(), billing_manager: z.boolean().optional() })
+  .refine(({ role, billing_manager }) => role !== undefined || billing_manager !== undefined, 'must have role or billing_manager');
 
 const one = params.extend({ userId: idSchema('user') });
 
@@ -53,11 +58,12 @@ export const members = {
     method: 'PATCH',
     path: '/v1/workspaces/{workspaceId}/members/{userId}',
     group: 'workspaces',
-    summary: 'Changes the role of a member. Only owners make and unmake owners, and one always stays.',
+    summary:
+      'Changes the role of a member, or whether they manage what the workspace pays. Only owners make and unmake owners and billing managers, and one owner always stays.',
     access: admin,
     limit: 'none',
     params: one,
-    body: { kind: 'json', bytesMax: LIMITS.bodyBytesMax, schema: z.strictObject({ role: workspaceRole }) },
+    body: { kind: 'json', bytesMax: LIMITS.bodyBytesMax, schema: memberUpdate },
     replies: { ok: { status: 200, body: workspaceMember } },
     errors: ['USER_NOT_FOUND', 'LAST_OWNER'],
   }),

@@ -9,7 +9,7 @@ import { admin, owner, params, reads, workspaceRef } from './access.ts';
 
 export const workspaceRole = z.enum(['owner', 'admin', 'member']);
 export const workspaceLocale = z.enum(['en', 'es']);
-const planStatus = z.enum(['trialing', 'active', 'past_due', 'canceled', 'incomplete']);
+export const planStatus = z.enum(['trialing', 'active', 'past_due', 'canceled', 'incomplete']);
 
 const accentColor = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'must be # and six hexadecimal digits');
 const logo = z.url({ protocol: /^https?$/ }).max(LIMITS.logoUrlCharsMax);

@@ -18,6 +18,14 @@ import * as scheduled from '../../automation/schedules.ts';
 import * as templated from '../../automation/templates.ts';
 import * as watched from '../../automation/watches.ts';
 import * as hooked from '../../automation/webhooks.ts';
+import * as allowance from '../../business/allowances.ts';
+import * as billed from '../../business/billing.ts';
+import * as planned from '../../business/billing-plans.ts';
+import * as chatOfPage from '../../business/page-chat.ts';
+import * as plan from '../../business/plans.ts';
+import * as ticketed from '../../business/support.ts';
+import * as inboundTicketed from '../../business/support-inbound.ts';
+import * as term from '../../business/terms.ts';
 import * as batch from '../../data/batch.ts';
 import * as blob from '../../data/blobs.ts';
 import * as change from '../../data/changes.ts';
@@ -79,6 +87,9 @@ const scalarOrNull = z.looseObject({
   ]),
 });
 const FILES = [
+  allowance,
+  plan,
+  term,
   analytic,
   accessExplaining,
   grant,
@@ -89,6 +100,8 @@ const FILES = [
   asset,
   assetUpload,
   batch,
+  billed,
+  planned,
   blob,
   change,
   channel,
@@ -145,6 +158,9 @@ const FILES = [
   metric,
   alert,
   watched,
+  ticketed,
+  inboundTicketed,
+  chatOfPage,
 ];
 
 /** Exported objects, unions and enums are models with the name of their export, and so is every kind of id. Plain strings and numbers stay inline. */

@@ -21,6 +21,7 @@ const TAGS = {
   connections: 'How a workspace reaches systems outside.',
   fileImports: 'Files brought in from cloud drives, and kept up to date.',
   catalog: 'What data there is in a workspace, and what is made from what.',
+  billing: 'Plans, and what a workspace pays: subscription, cards, invoices.',
   json: 'Data of a page: JSON values by key.',
   tables: 'Data of a page: rows with filters, sorting and schemas.',
   blobs: 'Data of a page: files.',
@@ -32,6 +33,7 @@ const TAGS = {
   webhooks: 'Events of artifacts and workspaces, sent to other services as they happen.',
   email: 'Mail on behalf of pages, and from visitors to their owners.',
   templates: 'Texts of mails with values in them.',
+  instance: 'For those who run the installation: people, workspaces, suspensions, queues, health, exports and deletions.',
   sdk: 'Scripts that pages load.',
   operations: 'This description, health, metrics.',
 } as const;
