@@ -43,6 +43,8 @@ export interface Person {
   readonly accounts: ReadonlySet<UserId>;
   /** The best role of the linked accounts in each workspace. */
   readonly workspaces: ReadonlyMap<WorkspaceId, WorkspaceRole>;
+  /** Workspaces of theirs that an administrator of the installation has suspended: they have no role there now. */
+  readonly suspendedWorkspaces?: ReadonlySet<WorkspaceId>;
   /** What workspaces share with them from outside. None of it has ended where the principal is decided with (`standingAt`). */
   readonly grants: Grants;
 }
@@ -120,6 +122,12 @@ export interface RunOrigin {
   readonly chain: readonly JobId[];
 }
 
+/** Who may answer tickets for the installation: not a page, a job or a token for people outside, whoever is behind it. */
+export function isInstanceStaff(principal: Principal): boolean {
+  if (principal.kind !== 'user' || principal.onPage !== undefined || principal.run !== undefined) return false;
+  return principal.tokenKind !== 'external' && (principal.isAdmin || principal.isStaff === true);
+}
+
 /** Of what the caller changes: the jobs that have led to it, none where the caller is no run. */
 export function chainOf(principal: Principal): readonly JobId[] {
   return (principal.kind === 'user' ? principal.run?.chain : undefined) ?? [];
@@ -135,6 +143,8 @@ export type Principal =
       readonly tokenId: TokenId;
       readonly tokenKind: 'personal' | 'session' | 'external';
       readonly isAdmin: boolean;
+      /** Answers tickets for the installation; administrators do so too. */
+      readonly isStaff?: boolean;
       /** Set where the credential is a cookie of a page's own origin. */
       readonly onPage?: OnPage;
       /** Set where a job calls. */
@@ -191,6 +201,8 @@ export interface ArtifactHead {
   /** Unix ms, null while live. */
   readonly deletedAtMs: number | null;
   readonly collaborators: ReadonlyMap<UserId, 'editor' | 'viewer'>;
+  /** An administrator of the installation has suspended it, or its workspace: nobody uses it. */
+  readonly isSuspended?: boolean;
 }
 
 export interface FolderOfHead {
@@ -206,8 +218,11 @@ export interface FolderOfHead {
   readonly reach: readonly FolderId[];
 }
 
-/** `hidden`: the caller may not know that it exists (404). `unauthenticated`: a credential might help (401). */
-export type Decision = 'allowed' | 'unauthenticated' | 'hidden' | 'forbidden' | 'insufficient_scope';
+/**
+ * `hidden`: the caller may not know that it exists (404). `unauthenticated`: a credential might help (401). `suspended`: they might, and nobody
+ * may now.
+ */
+export type Decision = 'allowed' | 'unauthenticated' | 'hidden' | 'forbidden' | 'insufficient_scope' | 'suspended';
 
 /** The role in a workspace; an agent is a member of its own. */
 export function workspaceRoleOf(principal: Principal, workspaceId: WorkspaceId): WorkspaceRole | undefined {
@@ -371,6 +386,12 @@ export function isOpenToMembers({ visibility, folder }: ArtifactHead): boolean {
  * not asked for. `comment`: the comment settings decide the rest.
  */
 export function decide(head: ArtifactHead | null, principal: Principal, need: Need, scope: Scope | null): Decision {
+  const decision = decideUnsuspended(head, principal, need, scope);
+  // Strangers are answered as ever: that there is something to suspend is told only to those who might use it.
+  return decision === 'allowed' && head?.isSuspended === true ? 'suspended' : decision;
+}
+
+function decideUnsuspended(head: ArtifactHead | null, principal: Principal, need: Need, scope: Scope | null): Decision {
   const needed = NEEDED[need];
   const changes = needed > RIGHTS.comment;
   if (head === null) return changes && isNobody(principal, head) ? 'unauthenticated' : 'hidden';

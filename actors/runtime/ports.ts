@@ -81,6 +81,13 @@ export interface Placement {
   stop(): Promise<void>;
 }
 
+export interface SlowTurn {
+  /** Unix ms at its end. */
+  readonly atMs: number;
+  readonly durationMs: number;
+  readonly operation: string;
+}
+
 /** What the runtime tells operations. Implemented over prom-client; a no-op in tests. */
 export interface RuntimeMeter {
   commit(changes: number, artifacts: number, durationMs: number, outcome: 'ok' | 'failed'): void;
@@ -89,6 +96,8 @@ export interface RuntimeMeter {
   writeRefused(by: 'artifact' | 'total'): void;
   /** Called after every turn. */
   turn(durationMs: number): void;
+  /** One that held the event loop for long. `operation`: what it did; nothing of its data. */
+  slowTurn?(turn: SlowTurn): void;
 }
 
 export interface Log {

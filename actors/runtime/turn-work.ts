@@ -9,8 +9,8 @@ const SLOW_TURN_MS = 50;
 const LOG_EVERY_MS = 1000;
 
 interface WorkDeps {
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly meter: Pick<RuntimeMeter, 'turn'>;
+  readonly clock: Pick<Clock, 'monotonicMs' | 'nowMs'>;
+  readonly meter: Pick<RuntimeMeter, 'turn' | 'slowTurn'>;
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -50,11 +50,13 @@ export class TurnWork {
     const durationMs = nowMs - this.#startedMs;
     meter.turn(durationMs);
     if (durationMs <= SLOW_TURN_MS) return;
+    const named = this.#operation || operation();
+    meter.slowTurn?.({ atMs: clock.nowMs(), durationMs, operation: named });
     if (nowMs - this.#loggedMs < LOG_EVERY_MS) {
       this.#unlogged += 1;
       return;
     }
-    const fields = { artifactId, operation: this.#operation || operation(), ms: Math.round(durationMs), others: this.#unlogged };
+    const fields = { artifactId, operation: named, ms: Math.round(durationMs), others: this.#unlogged };
     this.#loggedMs = nowMs;
     this.#unlogged = 0;
     log.warn(fields, 'a turn held the event loop');

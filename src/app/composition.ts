@@ -69,6 +69,8 @@ export interface Overrides {
   readonly builtDir?: string;
   /** File descriptors that the process may have. Default: what the system says. */
   readonly descriptors?: number;
+  /** Wraps each client of the database. */
+  readonly watchedSql?: (client: Sql) => Sql;
 }
 
 /** Starts the service. Rejects with `PortTaken`, `AddonUnusable`, `SettingUnusable`, `DataDirInUse` or `SchemaError`; any other error is a bug. */
@@ -83,7 +85,7 @@ export async function startEasel(settings: Settings, overrides: Overrides = {}):
   try {
     const folder = resolve(settings.DATA_DIR);
     await inWords(checkDataDir(folder, files.dataDirProbeFile), dataDirWords(folder));
-    database = await openDatabase(settings, log, files);
+    database = await openDatabase(settings, log, files, overrides.watchedSql);
     const sealer = await inWords(openSealer(settings, log), dataDirWords(folder));
     const metrics = new Metrics();
     const objects = timedObjects(await openObjects(settings, metrics, log), systemClock);
@@ -172,6 +174,8 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
   });
   actorsOnBus(bus, runtime, sql);
   const { documentThread: thread } = foundation;
+  // Filled in below: what is watched includes what modules bring.
+  const watch: { dependencies?: DependencyWatch } = {};
   const { list, tokens, heads, content, access, receipts, subjects, streams, mail } = allModules({
     ...deps,
     settings,
@@ -187,7 +191,12 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     pageSdk,
     appFiles,
     tableSql: database.tableSql,
+    searchSql: database.searchSql,
     isEmbedded: database.embedded,
+    // They watch modules too, so they are made after these.
+    dependencies: { health: (name) => dependencies.health(name), watches: (name) => dependencies.watches(name) },
+    slowTurns: () => metrics.slowTurns,
+    health: (name) => (watch.dependencies?.watches(name) ? watch.dependencies.health(name) : null),
   });
   const parts: readonly Module<never>[] = list;
   for (const { gauges = [] } of parts) for (const gauge of gauges) metrics.watch(gauge.name, gauge.help, gauge.read);
@@ -203,6 +212,7 @@ async function compose(settings: Settings, foundation: Foundation): Promise<Ease
     ],
     { clock: systemClock, log },
   );
+  watch.dependencies = dependencies;
   for (const name of DEPENDENCIES.filter((each) => dependencies.watches(each))) {
     const read = () => (dependencies.health(name).state === 'up' ? 1 : 0);
     metrics.watch(`easel_${name}_up`, `1 while the dependency answers its probes: ${name}.`, read);

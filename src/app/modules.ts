@@ -17,6 +17,7 @@ import { trashModule } from '../features/artifacts/trash/module.ts';
 import { versionsModule } from '../features/artifacts/versions/module.ts';
 import { viewingModule } from '../features/artifacts/viewing/module.ts';
 import { alertsModule } from '../features/automation/alerts/module.ts';
+import { MailAttachments } from '../features/automation/email/attachments.ts';
 import { emailModule } from '../features/automation/email/module.ts';
 import { jobsModule } from '../features/automation/jobs/module.ts';
 import { metricsModule } from '../features/automation/metrics/module.ts';
@@ -25,6 +26,16 @@ import { proxyModule } from '../features/automation/proxy/module.ts';
 import { templatesModule } from '../features/automation/templates/module.ts';
 import { watchesModule } from '../features/automation/watches/module.ts';
 import { webhooksModule } from '../features/automation/webhooks/module.ts';
+import { billingModule } from '../features/business/billing/module.ts';
+import type { HealthDeps } from '../features/business/instance/health.ts';
+import { instanceModule } from '../features/business/instance/module.ts';
+import { InstanceSettings } from '../features/business/instance/settings.ts';
+import { currentBanner } from '../features/business/instance/settings-handlers.ts';
+import { personDataModule } from '../features/business/person-data/module.ts';
+import { supportModule } from '../features/business/support/module.ts';
+import { termsModule } from '../features/business/terms/module.ts';
+import type { HealthOf } from '../features/business/terms/status.ts';
+import { tiersModule } from '../features/business/tiers/module.ts';
 import { blobsModule } from '../features/data/blobs/module.ts';
 import { changesModule } from '../features/data/changes/module.ts';
 import { commentsModule } from '../features/data/comments/module.ts';
@@ -82,12 +93,19 @@ import { systemClock } from '../platform/clock.ts';
 import { realtimeModule } from '../realtime/module.ts';
 import { housekeeping } from './housekeeping.ts';
 
-export type AllDeps = ModuleDeps & { readonly pageSdk: PageSdk; readonly appFiles: AppFiles; readonly isEmbedded: boolean };
+export type AllDeps = ModuleDeps &
+  Pick<HealthDeps, 'dependencies' | 'slowTurns'> & {
+    readonly pageSdk: PageSdk;
+    readonly appFiles: AppFiles;
+    readonly isEmbedded: boolean;
+    readonly health: HealthOf;
+  };
 
 export function allModules(deps: AllDeps) {
   const identities = new Identities(deps);
+  const settingsOfInstance = new InstanceSettings(deps);
   const chromium = chromiumFor(deps);
-  const mail = mailModule(deps);
+  const mail = mailModule({ ...deps, files: new MailAttachments(deps) });
   const tokens = tokensModule(deps);
   const sessions = sessionsModule({ ...deps, ...tokens });
   const providers = new OidcProviders(deps.settings.oidc, deps);
@@ -97,7 +115,7 @@ export function allModules(deps: AllDeps) {
   const passkeys = passkeysModule({ ...deps, sessions: sessions.sessions, people: signIn.people });
   const device = deviceLoginModule(deps);
   const workspaces = workspacesModule(deps);
-  const accounts = accountsModule({ ...deps, workspaces: workspaces.directory });
+  const accounts = accountsModule({ ...deps, workspaces: workspaces.directory, flags: settingsOfInstance });
   const wishes = new ThumbnailWishes();
   const artifacts = artifactsModule({ ...deps, workspaces: workspaces.directory, wishes });
   const viewing = viewingModule({ ...deps, ...tokens, ...artifacts });
@@ -121,10 +139,11 @@ export function allModules(deps: AllDeps) {
   const receipts = receiptsModule(deps);
   const analytics = analyticsModule(deps);
   const content = contentModule({ ...deps, ...artifacts, ...viewing, ...receipts, ...analytics });
-  const notifications = notificationsModule({ ...deps, ...tokens });
+  const notifications = notificationsModule({ ...deps, ...tokens, banner: () => currentBanner(deps, settingsOfInstance) });
   const search = searchModule({ ...deps, workspaces: workspaces.directory });
   const metrics = metricsModule({ ...deps, ...artifacts, reads: tables.reads });
   const connections = connectionsModule(deps);
+  const webhooks = webhooksModule(deps);
   const list = [
     accounts,
     tokens,
@@ -141,6 +160,8 @@ export function allModules(deps: AllDeps) {
     invites,
     accessPolicyModule(deps),
     featuresModule({ ...deps, workspaces: workspaces.directory }),
+    termsModule(deps),
+    tiersModule({ ...deps, workspaces: workspaces.directory }),
     folders,
     agentTokensModule({ ...deps, ...tokens }),
     publishPolicyModule(deps),
@@ -177,10 +198,10 @@ export function allModules(deps: AllDeps) {
     receipts,
     explainModule(deps),
     assetsModule({ ...deps, chromium }),
-    importsModule({ ...deps, sessions: sessions.sessions, workspaces: workspaces.directory }),
+    importsModule({ ...deps, flags: settingsOfInstance, sessions: sessions.sessions, workspaces: workspaces.directory }),
     skillsModule({ ...deps, workspaces: workspaces.directory }),
     search,
-    askModule({ ...deps, passages: search.passages, workspaces: workspaces.directory, whole: documents.whole }),
+    askModule({ ...deps, flags: settingsOfInstance, passages: search.passages, workspaces: workspaces.directory, whole: documents.whole }),
     connections,
     catalogModule({ ...deps, workspaces: workspaces.directory }),
     notifications,
@@ -189,10 +210,14 @@ export function allModules(deps: AllDeps) {
     alertsModule({ ...deps, ...artifacts, ...metrics, mail: mail.mail }),
     watchesModule({ ...deps, ...artifacts, ...metrics }),
     proxyModule(deps),
-    webhooksModule(deps),
+    webhooks,
     templatesModule(deps),
     emailModule({ ...deps, mail: mail.mail }),
     provisioningModule({ ...deps, mail: mail.mail, invitations: invites.invitations }),
+    personDataModule({ ...deps, purges: [tables.purge, documents.purge] }),
+    instanceModule({ ...deps, ...webhooks, mail: mail.mail, settingsOfInstance, sessions: sessions.sessions }),
+    supportModule({ ...deps, mail: mail.mail }),
+    billingModule({ ...deps, mail: mail.mail }),
     housekeeping(deps),
     usageModule(deps),
   ] as const;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ArtifactId } from '../../protocol/core/ids.ts';
 
-export type SdkFile = 'sdk.js' | 'sdk.mjs' | 'sdk.d.ts' | 'sdk-doc.mjs' | 'sdk-yjs.mjs' | 'overlay.js';
+export type SdkFile = 'sdk.js' | 'sdk.mjs' | 'sdk.d.ts' | 'sdk-doc.mjs' | 'sdk-yjs.mjs' | 'overlay.js' | 'chat.js';
 
 export interface SdkSite {
   /** Empty where the page names it. */
@@ -19,6 +19,7 @@ export const SDK_MIMES: Readonly<Record<SdkFile, string>> = {
   'sdk-doc.mjs': 'text/javascript; charset=utf-8',
   'sdk-yjs.mjs': 'text/javascript; charset=utf-8',
   'overlay.js': 'text/javascript; charset=utf-8',
+  'chat.js': 'text/javascript; charset=utf-8',
 };
 
 export function isSdkFile(name: string): name is SdkFile {
@@ -43,6 +44,7 @@ export class PageSdk {
       'sdk-doc.mjs': read('sdk-doc.mjs'),
       'sdk-yjs.mjs': read('sdk-yjs.mjs'),
       'overlay.js': read('overlay.js'),
+      'chat.js': read('chat.js'),
     };
   }
 
@@ -57,6 +59,7 @@ export class PageSdk {
       case 'sdk-doc.mjs':
       case 'sdk-yjs.mjs':
       case 'overlay.js':
+      case 'chat.js':
         return this.#files[file];
       default:
         return file satisfies never;

@@ -59,6 +59,14 @@ export const UNAVAILABLE = page(
   [['Retry-After', '5']],
 );
 
+/** For those who might see the page: an administrator of the installation has suspended it. */
+export const SUSPENDED = page(
+  403,
+  'This page has been suspended',
+  '<p>Whoever runs this installation has suspended it, so nobody can see it now.</p>' +
+    '<p>If it is yours, you have had a mail about it. Nothing has been removed.</p>',
+);
+
 /** `again`: the address that begins anew. */
 export function notEntered(again: string): ContentReply {
   return page(

@@ -7,16 +7,15 @@ import { chain } from '../edge/chain.ts';
 import { NO_CALLER, type PageCaller } from '../edge/page-caller.ts';
 import { BEGIN_PATH, ENTER_PATH, type PageSignIns } from '../edge/page-entry.ts';
 import type { LimiterDeps, ServiceDeps } from '../features/deps.ts';
-import { type Config, pageUrl } from '../platform/config.ts';
+import type { Config } from '../platform/config.ts';
 import { Encodings } from './encodings.ts';
 import { FileReplies } from './file-replies.ts';
 import { Grants } from './grants.ts';
 import { HotFiles } from './hot-files.ts';
-import { withLinkPreview } from './link-preview.ts';
-import { withOverlay } from './overlay.ts';
 import { isSdkFile, type PageSdk, SDK_MIMES, type SdkFile } from './page-sdk.ts';
+import { taggerOf } from './page-tags.ts';
 import { isPageView } from './page-view.ts';
-import { BAD_PATH, methodNotAllowed, NO_FILE, NO_PAGE, passwordForm, UNAVAILABLE } from './pages.ts';
+import { BAD_PATH, methodNotAllowed, NO_FILE, NO_PAGE, passwordForm, SUSPENDED, UNAVAILABLE } from './pages.ts';
 import { resolvePath } from './paths.ts';
 import { isDigestOf, type PreviewLink, type ServedFile, type Site, type SiteFile, Sites, type SiteVersion } from './sites.ts';
 import type { ContentReply, ContentRequest } from './types.ts';
@@ -218,7 +217,10 @@ export class ContentServer {
     return chain(this.#viewers.of(artifactId, slug, request), (viewer) => {
       if (viewer === null) return false;
       return chain<ArtifactHead | null, boolean>(this.#heads.get(artifactId), (head) => {
-        if (head === null || decide(head, viewer, 'data:read', null) !== 'allowed') return false;
+        const decision = decide(head, viewer, 'data:read', null);
+        // Who may see it is told that it is suspended.
+        if (decision === 'suspended') return true;
+        if (head === null || decision !== 'allowed') return false;
         this.#receipts.note(head, viewer);
         return true;
       });
@@ -267,6 +269,7 @@ export class ContentServer {
 
   #show(site: Site, request: ContentRequest, viewing: Viewing): ContentReply | Promise<ContentReply> {
     if (viewing === 'hidden') return this.#viewers.noPage(request);
+    if (site.isSuspended && viewing !== 'locked') return SUSPENDED;
     if (viewing === 'locked') return passwordForm(request.path === UNLOCK_PATH ? '/' : sameOrigin(request.path, request.query), 'ask');
     return chain(this.#sites.version(viewing.versionId), (version) => {
       if (version === null) return NO_PAGE;
@@ -283,7 +286,7 @@ export class ContentServer {
     return chain(this.#sites.bySlug(request.slug.toLowerCase()), (site) => {
       if (site === null) return WORKER_ENDS;
       return chain(this.#viewing(site, request), (viewing) => {
-        if (typeof viewing === 'string') return WORKER_ENDS;
+        if (typeof viewing === 'string' || site.isSuspended) return WORKER_ENDS;
         return chain(this.#sites.version(viewing.versionId), (version) => {
           const found = version === null ? undefined : resolvePath(version, request.path, request.query, () => false);
           if (found?.kind !== 'file' || !isScript(found.file.mime) || request.path.startsWith(RESERVED_PREFIX)) return WORKER_ENDS;
@@ -334,20 +337,13 @@ export class ContentServer {
     return this.#files.reply(file, request, { status: 200, audience, immutable: false });
   }
 
-  /** The page with added tags: link preview tags on the entry page, the comment overlay on all. The file itself where nothing is added. */
+  /** The page with added tags; the file itself where nothing is added. */
   #tagged(site: Site, version: SiteVersion, page: SiteFile): ServedFile | Promise<ServedFile> {
-    const { title, description, imageUrl } = site.social;
-    const hasCard = page.path === version.entrypoint && (title !== null || description !== null || imageUrl !== null);
-    if ((!hasCard && site.overlay === null) || !/^text\/html\b/i.test(page.mime)) return page;
+    const tag = taggerOf(site, version, page, this.#config);
+    if (tag === null) return page;
     const name = `${version.id}/${page.path}`;
     const known = site.taggedPages.get(name);
     if (known) return known;
-    const url = `${pageUrl(this.#config, site.slug)}/`;
-    const tag = (original: Buffer) => {
-      const carded = hasCard ? withLinkPreview(original, { name: site.name, social: site.social, url }) : original;
-      if (site.overlay === null) return carded;
-      return withOverlay(carded, { artifactId: site.artifactId, versionId: version.id, path: page.path }, site.overlay);
-    };
     return chain(this.#hot.get(page.sha256), (original) => {
       const tagged = tag(original);
       const file = tagged === original ? page : this.#keep(tagged, page.mime, async () => tag(await this.#hot.get(page.sha256)));

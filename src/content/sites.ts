@@ -7,6 +7,7 @@ import type { ArtifactId, PreviewLinkId, UserId, VersionId, WorkspaceId } from '
 import { type Bus, onArtifact } from '../platform/bus.ts';
 import { ReadCache } from '../platform/cache.ts';
 import type { Sql } from '../storage/sql.ts';
+import { type ChatOptions, chatOf } from './chat-box.ts';
 import { type OverlayOptions, overlayOf } from './overlay.ts';
 
 export interface PreviewLink {
@@ -30,12 +31,16 @@ export interface Site {
   readonly passwordHash: string | null;
   readonly social: SocialFields;
   readonly liveVersionId: VersionId | null;
+  /** Whoever may see it is told that it is suspended. */
+  readonly isSuspended: boolean;
   /** Versions of this artifact. They are cached here, so that a change of the artifact drops them together with the site. */
   readonly previewLinks: LRUCache<PreviewLinkId, PreviewLink>;
   /** Whose folder the artifact is in; both null where it is in none. */
   readonly folder: { readonly workspaceId: WorkspaceId | null; readonly ownerId: UserId | null };
   /** The settings of the comment overlay; null where pages have none. */
   readonly overlay: OverlayOptions | null;
+  /** The settings of the chat box; null where pages have none. */
+  readonly chat: ChatOptions | null;
   /** Pages with added tags, by version and path; the file itself where nothing is added. */
   readonly taggedPages: LRUCache<string, ServedFile>;
 }
@@ -66,7 +71,7 @@ export interface SiteVersion {
 const SITES_MAX = 2000;
 const VERSIONS_MAX = 256;
 const PREVIEW_LINKS_MAX = 32;
-// Entry pages of the live version and of previews, and with the overlay every visited page. Their bytes are cached elsewhere.
+// Entry pages of the live version and of previews, and with the overlay or the chat every visited page. Their bytes are cached elsewhere.
 const TAGGED_PAGES_MAX = 64;
 
 interface SiteRow {
@@ -79,7 +84,10 @@ interface SiteRow {
   social_description: string | null;
   social_image_url: string | null;
   live_version_id: VersionId | null;
+  is_suspended: boolean;
   comment_config: Partial<CommentSettings> | null;
+  chat_enabled: boolean | null;
+  chat_greeting: string | null;
   folder_workspace_id: WorkspaceId | null;
   folder_owner_id: UserId | null;
   folder_guests: boolean | null;
@@ -145,9 +153,13 @@ export class Sites {
     if (!slugSchema.safeParse(slug).success) return null;
     const [row] = await this.#sql<SiteRow[]>`
       select a.id, a.slug, a.name, a.visibility, a.password_hash, a.social_title, a.social_description, a.social_image_url,
-        a.live_version_id, c.config as comment_config, f.workspace_id as folder_workspace_id, f.owner_id as folder_owner_id,
+        a.live_version_id,
+        a.suspended_at_ms is not null
+          or exists (select from workspace w where w.id = a.workspace_id and w.suspended_at_ms is not null) as is_suspended,
+        c.config as comment_config, p.is_enabled as chat_enabled, p.greeting as chat_greeting, f.workspace_id as folder_workspace_id, f.owner_id as folder_owner_id,
         case when f.id is not null then folder_guests(f.id) end as folder_guests
-      from artifact a left join comment_config c on c.artifact_id = a.id left join folder f on f.id = a.folder_id
+      from artifact a left join comment_config c on c.artifact_id = a.id left join page_chat p on p.artifact_id = a.id
+        left join folder f on f.id = a.folder_id
       where a.slug = ${slug} and a.deleted_at_ms is null`;
     if (!row) return null;
     return {
@@ -158,9 +170,11 @@ export class Sites {
       passwordHash: row.password_hash,
       social: { title: row.social_title, description: row.social_description, imageUrl: row.social_image_url },
       liveVersionId: row.live_version_id,
+      isSuspended: row.is_suspended,
       previewLinks: new LRUCache({ max: PREVIEW_LINKS_MAX }),
       folder: { workspaceId: row.folder_workspace_id, ownerId: row.folder_owner_id },
       overlay: overlayOf(row.comment_config, row.folder_guests ?? false),
+      chat: chatOf(row.chat_enabled, row.chat_greeting),
       taggedPages: new LRUCache({ max: TAGGED_PAGES_MAX }),
     };
   }

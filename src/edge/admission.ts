@@ -1,5 +1,15 @@
 /** Who calls, and whether they may: the first two questions of every request. */
-import { ANONYMOUS, type ArtifactHead, decide, letIn, type Pass, type Principal, type Role, roleOf } from '../../actors/access/access.ts';
+import {
+  ANONYMOUS,
+  type ArtifactHead,
+  decide,
+  isInstanceStaff,
+  letIn,
+  type Pass,
+  type Principal,
+  type Role,
+  roleOf,
+} from '../../actors/access/access.ts';
 import type { Access, FolderNeed, Scope, WorkspaceRole } from '../../protocol/core/endpoint.ts';
 import { Failure } from '../../protocol/core/errors.ts';
 import type { ArtifactId } from '../../protocol/core/ids.ts';
@@ -227,6 +237,7 @@ export class Admission {
       case 'account':
       case 'everybody':
       case 'instanceAdmin':
+      case 'instanceStaff':
         return NO_SUBJECT;
       case 'workspace':
         return chain(findSeat(this.#subjects.workspace, access.param, principal, params), (seat) => {
@@ -293,8 +304,12 @@ function seated(seat: WorkspaceSeat | FolderSeat, isEnough: boolean): Admitted {
 
 function refuseWithoutAccount(principal: Principal, access: AccountAccess): void {
   if (access.who === 'instanceAdmin') {
-    if (principal.kind === 'user' && principal.isAdmin && principal.onPage === undefined) return;
+    if (principal.kind === 'user' && principal.isAdmin && principal.onPage === undefined && !isExternal(principal)) return;
     throw new Failure('ADMIN_REQUIRED');
+  }
+  if (access.who === 'instanceStaff') {
+    if (isInstanceStaff(principal)) return;
+    throw new Failure('STAFF_REQUIRED');
   }
   if (access.who === 'account' && access.person === true && isExternal(principal))
     throw new Failure('FORBIDDEN', { message: OPENS_SHARED_ONLY });

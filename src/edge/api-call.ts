@@ -116,6 +116,10 @@ export class ApiCall {
     return this.#source.headers.optional('last-event-id');
   }
 
+  get paymentSignature(): string {
+    return this.#source.headers.get('stripe-signature');
+  }
+
   get range(): string | undefined {
     return this.#source.headers.optional('range');
   }
@@ -140,6 +144,10 @@ export class ApiCall {
 
   get isForwarded(): boolean {
     return FORWARDING.some((name) => this.#source.headers.get(name) !== '');
+  }
+
+  get signature(): string {
+    return this.#source.headers.get('easel-signature');
   }
 
   get userAgent(): string {

@@ -61,6 +61,8 @@ export interface BaseCall<E extends Endpoint = Endpoint> {
   readonly acceptEncoding: string;
   /** The Last-Event-ID of an event reader that reconnects; undefined when absent. */
   readonly lastEventId: string | undefined;
+  /** The Stripe-Signature of an event of the payment provider; empty when absent. */
+  readonly paymentSignature: string;
   /** The header as sent; undefined when absent. */
   readonly range: string | undefined;
   readonly ifRange: string | undefined;
@@ -74,6 +76,8 @@ export interface BaseCall<E extends Endpoint = Endpoint> {
   readonly isForwarded: boolean;
   /** The User-Agent header; empty when absent. */
   readonly userAgent: string;
+  /** The header easel-signature of somebody else's server that signs what it sends; empty when absent. */
+  readonly signature: string;
   /** The Cookie header of a request to the API's host; empty on a page's own host, where the cookies are the page's. */
   readonly cookies: string;
   /** The Sec-Fetch-Site header: from where a browser was sent here; empty where it does not say. */

@@ -426,7 +426,11 @@ export class Dispatcher {
       ...(progress.allow !== undefined && { allow: progress.allow }),
       ...(failure.code === 'UNSUPPORTED_MEDIA_TYPE' && body !== undefined && { types: typesOf(body) ?? [] }),
     };
-    const answer = failureAnswer(failure, { requestId, path, accept: headers.get('accept'), isForApi }, extras);
+    const answer = failureAnswer(
+      failure,
+      { requestId, path, accept: headers.get('accept'), isForApi, baseUrl: this.#deps.config.baseUrl },
+      extras,
+    );
     // A body that is announced too long is not awaited: its sender can be told before it is sent.
     const isExpected = headers.contentLength > 0 && headers.contentLength <= (body?.bytesMax ?? 0);
     const ends = progress.closeAfter || exchange.aborted || !isExpected || this.readiness.state === 'draining';

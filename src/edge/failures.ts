@@ -21,6 +21,8 @@ export interface FailedRequest {
   readonly accept: string;
   /** It is for the API's host, so that its failures can be pages of ours. */
   readonly isForApi?: boolean;
+  /** The address of the API, before the paths of pages of ours; programs without a browser pass the whole address on to people. */
+  readonly baseUrl?: string;
 }
 
 /** Header lines and members that only some failures have: `allow` for a wrong method, `types` for an unsupported media type. */
@@ -52,6 +54,7 @@ export function failureAnswer(failure: Failure, request: FailedRequest, extras: 
     param: details.param ?? details.issues?.[0]?.path,
     issues: details.issues,
     conflict: details.conflict,
+    redirect_url: addressOf(failure, request),
     support: entry.status >= 500 ? SUPPORT : undefined,
   };
   return {
@@ -63,6 +66,11 @@ export function failureAnswer(failure: Failure, request: FailedRequest, extras: 
   };
 }
 
+function addressOf({ details: { redirectPath } }: Failure, { baseUrl }: FailedRequest): string | undefined {
+  if (redirectPath === undefined || baseUrl === undefined) return redirectPath;
+  return new URL(redirectPath, baseUrl).href;
+}
+
 /** A browser that opens an address or sends a form, and no script. */
 function isForPeople({ accept, isForApi, path }: FailedRequest): boolean {
   return isForApi === true && accept.includes('text/html') && !accept.includes('json') && !path.startsWith(DATA_PREFIX);
@@ -71,7 +79,13 @@ function isForPeople({ accept, isForApi, path }: FailedRequest): boolean {
 function pageAnswer(failure: Failure, { requestId }: FailedRequest, extras: FailureExtras): Answer {
   const { details } = failure;
   const { status, hint } = ERRORS[failure.code];
-  const payload = failurePage({ message: failure.message, hint: details.hint ?? hint, requestId, signIn: status === 401 });
+  const payload = failurePage({
+    message: failure.message,
+    hint: details.hint ?? hint,
+    requestId,
+    signIn: status === 401,
+    goTo: details.redirectPath,
+  });
   const lines = failureLines(failure.code, details, status, extras) + headerLines(PAGE_SECURITY);
   return { status, type: PAGE_TYPE, payload, etag: undefined, lines };
 }

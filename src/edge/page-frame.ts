@@ -47,6 +47,7 @@ ${goTo !== undefined && html`<meta http-equiv="refresh" content="0;url=${goTo}">
 <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/_pages/pages.css">
 <script src="/_pages/theme.js"></script>
+<script src="/_pages/banner.js" type="module"></script>
 ${scripts.map((name) => html`<script src="/_pages/${name}" type="module"></script>\n`)}</head>
 <body>
 <a class="skip" href="#content">${WORDS[locale].skip}</a>
@@ -72,13 +73,15 @@ export function failurePage(failure: {
   readonly hint: string;
   readonly requestId: string;
   readonly signIn: boolean;
+  /** A page of ours where something can be done about it. */
+  readonly goTo?: string | undefined;
 }): string {
   return framedPage(
     { title: 'This did not work' },
     html`<h1>This did not work</h1>
 <p class="notice bad" role="alert">${failure.message}</p>
 <p>${failure.hint}</p>
-<p>${failure.signIn && html`<a href="/sign-in">Sign in</a> · `}<a href="/">Start page</a></p>
+<p>${failure.goTo !== undefined && html`<a href="${failure.goTo}">See the plans</a> · `}${failure.signIn && html`<a href="/sign-in">Sign in</a> · `}<a href="/">Start page</a></p>
 <p class="soft small">Request ${failure.requestId}</p>`,
   );
 }

@@ -1,4 +1,5 @@
 /** The style sheet of our own pages, on the tokens of `tokens.ts`; targets are 44 px high. */
+import { BANNER_STYLE } from './site-banner.ts';
 import { TOKENS_STYLE } from './tokens.ts';
 
 export const PAGES_STYLE = `${TOKENS_STYLE}*, *::before, *::after { box-sizing: border-box; }
@@ -58,6 +59,15 @@ dd { margin: 0; overflow-wrap: anywhere; }
 ul.list { list-style: none; margin: 0 0 1rem; padding: 0; border-top: 1px solid var(--line); }
 ul.list li { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.5rem 1rem; padding: 0.65rem 0; border-bottom: 1px solid var(--line); }
 ul.list li > :first-child { flex: 1 1 14rem; min-width: 0; overflow-wrap: anywhere; }
+ul.list li > .state { flex: none; font-weight: 600; }
+.state.up { color: var(--good); }
+.state.delayed, .state.down { color: var(--bad); }
+.state.unknown { color: var(--soft); }
+.scroll { overflow-x: auto; margin: 0 0 1rem; }
+table { width: 100%; border-collapse: collapse; font-size: 0.9375rem; }
+th, td { padding: 0.5rem 0.75rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+tbody th { font-weight: 400; min-width: 12rem; }
+thead th { border-bottom-color: var(--edge); white-space: nowrap; }
 .tag { display: inline-block; padding: 0.05rem 0.5rem; border-radius: 1rem; background: var(--code); font-size: 0.8125rem; }
 details { margin: 0 0 1rem; }
 summary { min-height: var(--target); display: flex; align-items: center; cursor: pointer; color: var(--accent); text-decoration: underline; }
@@ -66,7 +76,7 @@ pre.text { margin: 0; overflow-x: auto; white-space: pre-wrap; overflow-wrap: an
 .inline input:not([type='hidden']), .inline p { margin-bottom: 0; }
 .inline { display: grid; gap: 0 0.75rem; grid-template-columns: minmax(0, 1fr) auto; align-items: end; }
 [hidden] { display: none !important; }
-@media (max-width: 30rem) { .inline { grid-template-columns: minmax(0, 1fr); gap: 0.75rem; } dl { grid-template-columns: minmax(0, 1fr); gap: 0; } dd { margin-bottom: 0.6rem; } }
+${BANNER_STYLE}@media (max-width: 30rem) { .inline { grid-template-columns: minmax(0, 1fr); gap: 0.75rem; } dl { grid-template-columns: minmax(0, 1fr); gap: 0; } dd { margin-bottom: 0.6rem; } }
 `;
 
 /** More for the start page of visitors. */

@@ -1,9 +1,10 @@
 /** The reference page of the API. */
+import { BANNER_STYLE } from './site-banner.ts';
 import { TOKENS_STYLE } from './tokens.ts';
 
 /** Swagger UI has colours of its own, which are light. */
 export const DOCS_STYLE = `${TOKENS_STYLE}body.reference { margin: 0; background: #fff; color-scheme: light; }
-`;
+${BANNER_STYLE}`;
 
 function page(title: string, bodyClass: string, head: string, body: string): string {
   return `<!doctype html>
@@ -26,7 +27,7 @@ export function docsPage(): string {
   return page(
     'Easel reference',
     'reference',
-    '<link rel="stylesheet" href="/docs/swagger-ui.css">\n<script src="/docs/swagger-ui-bundle.js" defer></script>\n<script src="/docs/start.js" defer></script>\n',
+    '<link rel="stylesheet" href="/docs/swagger-ui.css">\n<script src="/docs/swagger-ui-bundle.js" defer></script>\n<script src="/docs/start.js" defer></script>\n<script src="/_pages/banner.js" type="module"></script>\n',
     '<div id="reference"></div>\n<noscript><p>The reference needs JavaScript. <a href="/v1/openapi.json">openapi.json</a> says the same.</p></noscript>',
   );
 }

@@ -2,6 +2,7 @@
 import {
   type ArtifactHead,
   decide,
+  isInstanceStaff,
   type Principal,
   roleOf,
   standingAt,
@@ -65,6 +66,8 @@ class PendingCall implements OpenCall {
       if (head !== undefined) this.#decideArtifact(head, principal, admittance, admittance.access);
     } else if (admittance.access.who === 'instanceAdmin') {
       if (principal.kind !== 'user' || !principal.isAdmin) this.#refuse(failureOf('refused'));
+    } else if (admittance.access.who === 'instanceStaff') {
+      if (!isInstanceStaff(principal)) this.#refuse(failureOf('refused'));
     } else if (admittance.access.who === 'everybody' || (admittance.access.who === 'account' && admittance.access.ofStanding)) {
       // Only the handler knows what the caller's standing opens, so the caller has to ask again.
       if (admittance.reads) this.#refuse(failureOf('undecided'));

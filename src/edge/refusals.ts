@@ -15,6 +15,8 @@ export function refusalOf(decision: Exclude<Decision, 'allowed'>, scope: Scope |
     case 'insufficient_scope':
       if (scope === null) throw new Error('a rule without a scope cannot lack one');
       return lacksScope(scope);
+    case 'suspended':
+      return new Failure('ARTIFACT_SUSPENDED');
     default:
       return decision satisfies never;
   }

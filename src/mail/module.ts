@@ -1,17 +1,18 @@
-import { LIMITS } from '../../protocol/core/limits.ts';
+import { RETENTION } from '../../protocol/business/retention.ts';
 import type { Module, ModuleDeps } from '../features/module.ts';
 import { devMailPages } from './dev-pages.ts';
 import { deleteOldMail } from './outbox.ts';
-import { PageMailFrame } from './page-mail.ts';
+import { type MailFiles, PageMailFrame } from './page-mail.ts';
 import { MailSender } from './sender.ts';
 import { deleteOldBounces } from './suppression.ts';
 import { mailTransport } from './transports.ts';
 
-const KEPT_MS = LIMITS.mailRetentionDays * 24 * 3600 * 1000;
+const KEPT_MS = RETENTION.mails.keptMs;
 
 type Ids = keyof ReturnType<typeof devMailPages>;
 
-export function mailModule(deps: ModuleDeps): Module<Ids> & { readonly mail: MailSender } {
+/** `files`: what goes with mail of pages. */
+export function mailModule(deps: ModuleDeps & { readonly files: MailFiles }): Module<Ids> & { readonly mail: MailSender } {
   const { sql, clock, settings } = deps;
   const mail = new MailSender({ ...deps, transport: mailTransport(settings), pageMail: new PageMailFrame(deps) });
   return {

@@ -70,6 +70,11 @@ export interface DueMail {
   readonly text: string;
   readonly html: string | null;
   readonly replyTo: string | null;
+  /** Message-IDs of what it answers and of its whole thread; null for mail that begins one. */
+  readonly inReplyTo: string | null;
+  readonly referenceIds: string | null;
+  /** A person has written it, so that programs do not treat it as automatic. */
+  readonly isPersonal: boolean;
   /** Null for mail that is not sent on behalf of a page. */
   readonly batchId: MailBatchId | null;
   /** Including the current attempt. */
@@ -86,6 +91,7 @@ export function takeDue(sql: Queries, { nowMs, untilMs, limit }: { nowMs: number
       order by next_attempt_at_ms, id limit ${limit} for update skip locked
     )
     returning id, recipient, subject, text_body as text, html_body as html, reply_to as "replyTo",
+      in_reply_to as "inReplyTo", reference_ids as "referenceIds", is_personal as "isPersonal",
       batch_id as "batchId", attempts, created_at_ms as "createdAtMs"`;
 }
 

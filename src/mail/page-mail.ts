@@ -6,8 +6,13 @@ import { type Config, pageUrl } from '../platform/config.ts';
 import type { Sql } from '../storage/sql.ts';
 import type { DueMail } from './outbox.ts';
 import { type Locale, localeOf, named } from './templates/message.ts';
-import type { OutgoingMail } from './transports.ts';
+import type { MailFile, OutgoingMail } from './transports.ts';
 import { UnsubscribeLinks } from './unsubscribe-links.ts';
+
+export interface MailFiles {
+  /** Throws `MailRefused` where the mail must not be sent. */
+  read(id: MailBatchId): Promise<readonly MailFile[]>;
+}
 
 interface Origin {
   readonly artifactId: ArtifactId;
@@ -50,18 +55,21 @@ export class PageMailFrame {
   readonly #sql: Sql;
   readonly #config: Config;
   readonly #links: UnsubscribeLinks;
+  readonly #files: MailFiles;
 
-  constructor({ sql, config }: { readonly sql: Sql; readonly config: Config }) {
+  constructor({ sql, config, files }: { readonly sql: Sql; readonly config: Config; readonly files: MailFiles }) {
     this.#sql = sql;
     this.#config = config;
     this.#links = new UnsubscribeLinks({ sql, config });
+    this.#files = files;
   }
 
-  /** Other mail is sent as it is. Null where the page was removed meanwhile, and its mail with it. */
+  /** Other mail is sent as it is. Null where the page was removed meanwhile, and its mail with it. Throws `MailRefused` where a file may not go with it. */
   async complete(mail: DueMail): Promise<OutgoingMail | null> {
-    if (mail.batchId === null) return { ...mail, unsubscribeUrl: null };
+    if (mail.batchId === null) return { ...mail, unsubscribeUrl: null, files: [] };
     const origin = await readOrigin(this.#sql, mail.batchId);
     if (origin === null) return null;
+    const files = await this.#files.read(mail.batchId);
     const unsubscribeUrl = await this.#links.urlFor(origin.artifactId, mail.recipient);
     const { source, noMore } = WORDS[localeOf(origin.locale)];
     const by = origin.sender === null ? null : named(origin.sender);
@@ -71,7 +79,7 @@ export class PageMailFrame {
     const footer = html`<hr style="margin:24px 0 8px;border:0;border-top:1px solid #b3aea4">
 <p style="margin:0;font:13px/1.5 sans-serif;color:#6b6862">${said} <a href="${page}">${page}</a><br>
 ${noMore} <a href="${unsubscribeUrl}">${unsubscribeUrl}</a></p>`.text;
-    return { ...mail, text, html: mail.html === null ? null : withFooter(mail.html, footer), unsubscribeUrl };
+    return { ...mail, text, html: mail.html === null ? null : withFooter(mail.html, footer), unsubscribeUrl, files };
   }
 }
 

@@ -1,11 +1,12 @@
 /** Sends the mail in the outbox: at once when woken, again after a growing delay when it fails, and mail that other processes left behind. */
-import type { Clock, Log, Timer } from '../../actors/runtime/ports.ts';
+import type { Clock, Log } from '../../actors/runtime/ports.ts';
 import { LIMITS } from '../../protocol/core/limits.ts';
+import { Passes } from '../platform/passes.ts';
 import type { Sql } from '../storage/sql.ts';
 import { type DueMail, markFailed, markSent, nextDueMs, takeDue } from './outbox.ts';
 import type { PageMailFrame } from './page-mail.ts';
 import { recordBounce, suppressDue } from './suppression.ts';
-import { MailRefused, type MailTransport } from './transports.ts';
+import { MailRefused, type MailTransport, type OutgoingMail } from './transports.ts';
 
 const BATCH_MAX = 10;
 /** Longer than sending a whole batch can take, so that a lease only ends early when its process has died. */
@@ -28,29 +29,18 @@ export interface MailSenderDeps {
 
 export class MailSender {
   readonly #deps: MailSenderDeps;
-  #timer: Timer | undefined;
-  #running: Promise<void> | undefined;
-  #wokenMeanwhile = false;
-  #stopped = false;
+  readonly #passes: Passes;
   /** Why the last mail did not reach the server. */
   #trouble: string | undefined;
 
   constructor(deps: MailSenderDeps) {
     this.#deps = deps;
+    this.#passes = new Passes(deps.clock, () => this.#pass());
   }
 
   /** Call once at the start, and after each commit that queued mail. */
   wake(): void {
-    if (this.#stopped) return;
-    if (this.#running !== undefined) {
-      this.#wokenMeanwhile = true;
-      return;
-    }
-    this.#timer?.cancel();
-    this.#running = this.#run().finally(() => {
-      this.#running = undefined;
-      if (this.#wokenMeanwhile) this.wake();
-    });
+    this.#passes.wake();
   }
 
   /** Rejects while the last mail that could be tried did not reach the server. It asks no server: mail itself tells, and waits meanwhile. */
@@ -59,32 +49,25 @@ export class MailSender {
   }
 
   /** Settles when no mail is in flight. */
-  async idle(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
+  idle(): Promise<void> {
+    return this.#passes.idle();
   }
 
   /** Finishes the mail in flight. The rest stays in the outbox for the next start. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#passes.stop();
   }
 
-  async #run(): Promise<void> {
+  async #pass(): Promise<number> {
     const { sql, clock, log } = this.#deps;
-    let waitMs = POLL_MS;
     try {
-      do {
-        this.#wokenMeanwhile = false;
-        await this.#sendDue();
-      } while (this.#wokenMeanwhile && !this.#stopped);
-      if (this.#stopped) return;
-      const dueMs = await nextDueMs(sql);
-      if (dueMs !== null) waitMs = Math.min(POLL_MS, Math.max(1000, dueMs - clock.nowMs()));
+      await this.#sendDue();
+      const dueMs = this.#passes.isStopped ? null : await nextDueMs(sql);
+      if (dueMs !== null) return Math.min(POLL_MS, Math.max(1000, dueMs - clock.nowMs()));
     } catch (err) {
       log.warn({ err }, 'the mail outbox could not be read or written; the sender tries again');
     }
-    if (!this.#stopped) this.#timer = clock.after(waitMs, () => this.wake());
+    return POLL_MS;
   }
 
   async #sendDue(): Promise<void> {
@@ -96,7 +79,7 @@ export class MailSender {
       const due = await takeDue(sql, { nowMs, untilMs: nowMs + LEASE_MS, limit: BATCH_MAX });
       for (const mail of due) {
         // After a pause of this process another one may send the rest.
-        if (this.#stopped || clock.monotonicMs() - takenMs >= SENDS_MS) return;
+        if (this.#passes.isStopped || clock.monotonicMs() - takenMs >= SENDS_MS) return;
         await this.#send(mail);
       }
       if (due.length < BATCH_MAX) return;
@@ -104,15 +87,12 @@ export class MailSender {
   }
 
   async #send(mail: DueMail): Promise<void> {
-    const { sql, clock, log, transport, pageMail } = this.#deps;
-    const outgoing = await pageMail.complete(mail);
-    if (outgoing === null) return;
+    const { sql, clock, log, pageMail } = this.#deps;
     try {
-      await transport.send(outgoing);
-      this.#trouble = undefined;
+      const outgoing = await pageMail.complete(mail);
+      if (outgoing === null) return;
+      await this.#hand(outgoing);
     } catch (err) {
-      // A server that refuses a recipient is there.
-      this.#trouble = err instanceof MailRefused ? undefined : textOf(err);
       const isLast = err instanceof MailRefused || mail.attempts >= LIMITS.mailAttemptsMax;
       log.warn(
         { err, mail: mail.id, attempts: mail.attempts },
@@ -123,6 +103,17 @@ export class MailSender {
       return;
     }
     await markSent(sql, mail.id, clock.nowMs());
+  }
+
+  async #hand(mail: OutgoingMail): Promise<void> {
+    try {
+      await this.#deps.transport.send(mail);
+      this.#trouble = undefined;
+    } catch (err) {
+      // A server that refuses a recipient is there.
+      this.#trouble = err instanceof MailRefused ? undefined : textOf(err);
+      throw err;
+    }
   }
 }
 

@@ -6,10 +6,21 @@ import type { Settings } from '../platform/config.ts';
 import type { DueMail } from './outbox.ts';
 import { oneLine } from './templates/message.ts';
 
+/** A file that goes with a mail. */
+export interface MailFile {
+  readonly filename: string;
+  /** Media type, with its charset where it has one. */
+  readonly type: string;
+  readonly bytes: Buffer;
+  /** Where the HTML shows it, as `cid:`; null for one that is listed. */
+  readonly cid: string | null;
+}
+
 /** A mail as it leaves. */
 export interface OutgoingMail extends DueMail {
   /** Where its recipient can say that they want no more of the kind; null for mail that answers what they did themselves. */
   readonly unsubscribeUrl: string | null;
+  readonly files: readonly MailFile[];
 }
 
 export interface MailTransport {
@@ -78,6 +89,11 @@ function folderTransport(dir: string, from: string): MailTransport {
   };
 }
 
+/** The Message-ID of a mail in the outbox. */
+export function messageIdOf(mailId: string, from: string): string {
+  return `<${mailId}@${/@([^>\s]+)/.exec(from)?.[1] ?? 'localhost'}>`;
+}
+
 export function messageOf(mail: OutgoingMail, from: string): SendMailOptions {
   return {
     from,
@@ -90,11 +106,32 @@ export function messageOf(mail: OutgoingMail, from: string): SendMailOptions {
     ...(mail.replyTo !== null && { replyTo: { name: '', address: mail.replyTo } }),
     date: new Date(mail.createdAtMs),
     // The same for every attempt, so that servers and mail clients recognise a duplicate.
-    messageId: `<${mail.id}@${/@([^>\s]+)/.exec(from)?.[1] ?? 'localhost'}>`,
-    headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(mail.unsubscribeUrl) },
+    messageId: messageIdOf(mail.id, from),
+    ...(mail.inReplyTo !== null && { inReplyTo: mail.inReplyTo }),
+    ...(mail.referenceIds !== null && { references: mail.referenceIds }),
+    headers: { ...(!mail.isPersonal && { 'Auto-Submitted': 'auto-generated' }), ...unsubscribeHeaders(mail.unsubscribeUrl) },
+    ...(mail.files.length > 0 && { attachments: mail.files.map(attachmentOf) }),
     disableFileAccess: true,
     disableUrlAccess: true,
   };
+}
+
+function attachmentOf({ filename, type, bytes, cid }: MailFile): NonNullable<SendMailOptions['attachments']>[number] {
+  const name = safeName(filename);
+  const common = { filename: name, contentType: type, content: bytes };
+  return cid === null ? { ...common, contentDisposition: 'attachment' } : { ...common, contentDisposition: 'inline', cid };
+}
+
+/** Not a path, on one line, and read in the direction in which it is stored: mail programs save files under this name. */
+function safeName(filename: string): string {
+  return (
+    oneLine(filename)
+      .replace(/[\\/:]/g, '_')
+      // An encoded word: readers would decode it, and what comes out was looked at by nobody.
+      .replaceAll('=?', '=_')
+      .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+      .replace(/^\.+/, '_')
+  );
 }
 
 /** RFC 2369, and RFC 8058 for programs that offer a button for it. */

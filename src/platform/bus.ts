@@ -29,6 +29,8 @@ export type Fact =
   | { readonly kind: 'jobs.changed'; readonly artifactId: ArtifactId }
   /** Folders of a workspace or of an account: what they are called, who sees them, where they are and what is in them. */
   | { readonly kind: 'folder.changed'; readonly workspaceId: WorkspaceId | null; readonly ownerId: UserId | null }
+  /** What the installation offers (its flags), or its banner. */
+  | { readonly kind: 'instance.changed' }
   /** These accounts have new notices in the bell, or have read some. */
   | { readonly kind: 'notices.changed'; readonly userIds: readonly UserId[] };
 

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Issue } from '../../protocol/core/errors.ts';
 import { readInput } from '../../protocol/core/issues.ts';
+import { maySelfUpgrade, readBillingSettings, type StripeSettings } from './billing-settings.ts';
 import { type ImportSettings, readImportSettings } from './import-settings.ts';
 import { readNetworks } from './networks.ts';
 import { isLoopback, type OidcSettings, readProviders } from './oidc-settings.ts';
@@ -35,7 +36,13 @@ export const settings = z.object({
     .url({ protocol: /^postgres(ql)?$/ })
     .optional()
     .describe('A PostgreSQL 15+ server instead of the embedded database.'),
-  DATABASE_POOL: z.coerce.number().int().min(2).max(100).default(8).describe('Connections to the database.'),
+  DATABASE_POOL: z.coerce
+    .number()
+    .int()
+    .min(2)
+    .max(100)
+    .default(8)
+    .describe('Connections to the database, beside a few for commits, searches and large reads.'),
   REDIS_URL: z
     .url({ protocol: /^rediss?$/ })
     .optional()
@@ -105,6 +112,31 @@ export const settings = z.object({
     .regex(/^[^\r\n]*[^\s<>@]+@[^\s<>@]+>?$/, 'must be an address, or a name with the address in angle brackets')
     .default('Easel <easel@localhost>')
     .describe('Sender of that mail.'),
+  SUPPORT_ADDRESS: z
+    .string()
+    .regex(/^[^\s<>@+]+@[^\s<>@]+$/, 'must be an address without a plus sign, such as support@example.com')
+    .optional()
+    .describe(
+      'Address that people write to for support, whose mail comes to `POST /v1/support/inbound/email` or to SUPPORT_SMTP_PORT, with everything behind a plus sign in it. Default: that of MAIL_FROM.',
+    ),
+  SUPPORT_INBOUND_SECRET: z
+    .string()
+    .min(32)
+    .optional()
+    .describe('Secret with which a mail or chat server signs what it brings to `/v1/support/inbound`. Without it nothing is taken there.'),
+  SUPPORT_SMTP_PORT: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(65_535)
+    .optional()
+    .describe('Port on which mail to SUPPORT_ADDRESS is received by SMTP. Without it none is.'),
+  SUPPORT_SMTP_HOST: z.string().min(1).default('127.0.0.1').describe('Address that this port listens on; `::` for all.'),
+  LOG_LINK_TEMPLATE: z
+    .url({ protocol: /^https?$/ })
+    .refine((text) => text.includes('{request_id}'), 'must have {request_id} in it')
+    .optional()
+    .describe('Address of a log by request, such as `https://logs.example.com/?q={request_id}`: tickets link there.'),
   DEFAULT_TIER: z.enum(['free', 'pro', 'team']).default('free').describe('Tier of new accounts. `free` may not publish publicly.'),
   OIDC_PROVIDERS: z
     .string()
@@ -175,6 +207,28 @@ export const settings = z.object({
     ),
   ASK_MODEL: z.string().min(1).optional().describe('Name of that model. Needed with ASK_BASE_URL.'),
   ASK_API_KEY: z.string().min(1).optional().describe('Key that is sent to it as a bearer token.'),
+  STRIPE_SECRET_KEY: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Secret key of an account at Stripe, which takes the payments then. There, make a price with the lookup key of each plan (`pro_monthly`, `pro_yearly`, `team_monthly`, `team_yearly`). Without it an embedded provider takes test cards and no money. Subscriptions of the provider of before run to the end of their period, as it was seen last.',
+    ),
+  STRIPE_WEBHOOK_SECRET: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Secret of its webhook endpoint; there, register BASE_URL`/v1/billing/webhooks/stripe` for all events. Needed with STRIPE_SECRET_KEY.',
+    ),
+  STRIPE_API_URL: importUrl('https://api.stripe.com').describe('Another address of its API.'),
+  ALLOW_SELF_UPGRADE: z
+    .enum(['auto', 'on', 'off'])
+    .default('auto')
+    .describe(
+      'Whether accounts may choose their tier without paying (POST /v1/account/upgrade). `auto`: for development, where BASE_URL is on this machine and NODE_ENV is not `production`.',
+    ),
+  NODE_ENV: z.string().optional().describe('`production` turns off what is for development only: ALLOW_SELF_UPGRADE.'),
   TRUST_PROXY: flag.default(false).describe('Take the caller’s address and protocol from X-Forwarded-For and X-Forwarded-Proto.'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
@@ -189,6 +243,9 @@ export interface Settings extends z.output<typeof settings> {
   /** In the order of OIDC_PROVIDERS. */
   readonly oidc: readonly OidcSettings[];
   readonly imports: ImportSettings;
+  /** Null for the embedded payment provider. */
+  readonly billing: StripeSettings | null;
+  readonly maySelfUpgrade: boolean;
 }
 
 /** The settings, with those filled in that depend on the bound port. */
@@ -210,6 +267,8 @@ export function parseSettings(environment: Readonly<Record<string, string | unde
   if (oidc.issues.length > 0) throw wrong(oidc.issues);
   const { imports, issues: ofImports } = readImportSettings(parsed);
   if (ofImports.length > 0) throw wrong(ofImports);
+  const { billing, issues: ofBilling } = readBillingSettings(parsed);
+  if (ofBilling.length > 0) throw wrong(ofBilling);
   if (parsed.S3_ENDPOINT && !(parsed.S3_ACCESS_KEY && parsed.S3_SECRET_KEY)) {
     throw new ConfigError('These settings are wrong:\n  S3_ACCESS_KEY, S3_SECRET_KEY: needed with S3_ENDPOINT');
   }
@@ -222,7 +281,7 @@ export function parseSettings(environment: Readonly<Record<string, string | unde
   if (parsed.SIGN_IN_WAYS === 'none' && oidc.providers.length === 0) {
     throw new ConfigError('These settings are wrong:\n  SIGN_IN_WAYS: none needs OIDC_PROVIDERS, or nobody could sign in');
   }
-  return { ...parsed, oidc: oidc.providers, imports };
+  return { ...parsed, oidc: oidc.providers, imports, billing, maySelfUpgrade: maySelfUpgrade(parsed, isLoopback) };
 }
 
 /** What keeps the settings of a cluster from working together. */

@@ -1,6 +1,7 @@
 /** The metrics at /metrics. The hot path increments plain numbers, and prom-client reads them at each scrape. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client';
-import type { RuntimeMeter } from '../../actors/runtime/ports.ts';
+import type { RuntimeMeter, SlowTurn } from '../../actors/runtime/ports.ts';
+import { LIMITS } from '../../protocol/core/limits.ts';
 import type { Exhausted, Refusals } from './shares.ts';
 
 /** Upper bounds of the buckets, in seconds. */
@@ -67,6 +68,8 @@ export class Metrics implements RuntimeMeter, Refusals {
   readonly #refusedWrites: Counter<'by'>;
   readonly #turns = new Float64Array(TURN_BUCKETS_MS.length + 1);
   #turnsMs = 0;
+  readonly #slowTurns: SlowTurn[] = [];
+  readonly #slowTurnsMax = LIMITS.slowTurnsKept;
   readonly #refusals: Counter<'resource' | 'share'>;
 
   constructor() {
@@ -120,6 +123,16 @@ export class Metrics implements RuntimeMeter, Refusals {
     let bucket = 0;
     while (bucket < TURN_BUCKETS_MS.length && durationMs > (TURN_BUCKETS_MS[bucket] ?? 0)) bucket += 1;
     this.#turns[bucket] = (this.#turns[bucket] ?? 0) + 1;
+  }
+
+  /** The last of them, the newest last. */
+  get slowTurns(): readonly SlowTurn[] {
+    return this.#slowTurns;
+  }
+
+  slowTurn(turn: SlowTurn): void {
+    this.#slowTurns.push(turn);
+    if (this.#slowTurns.length > this.#slowTurnsMax) this.#slowTurns.shift();
   }
 
   /** The meter of one operation of the endpoint table, of `content` or of `unrouted`. */

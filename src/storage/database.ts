@@ -6,7 +6,7 @@ import { LIMITS } from '../../protocol/core/limits.ts';
 import type { Settings } from '../platform/config.ts';
 import { startEmbedded } from './embedded.ts';
 import { migrate } from './migrations.ts';
-import { connect, Lines, type Sql, type SqlTarget } from './sql.ts';
+import { type ConnectOptions, connect, Lines, type Sql, type SqlTarget } from './sql.ts';
 import { databaseWords, dataDirWords, inWords } from './start-failures.ts';
 
 export interface Database {
@@ -16,6 +16,8 @@ export interface Database {
    * They have connections of their own, so that they do not block other queries.
    */
   readonly tableSql: Sql;
+  /** A client for searches, which take a server longer to plan than most statements take. */
+  readonly searchSql: Sql;
   readonly embedded: boolean;
   /**
    * A client of one connection for the journal, so that no other query can keep a commit waiting.
@@ -57,8 +59,13 @@ type DatabaseSettings = Pick<Settings, 'DATABASE_URL' | 'DATABASE_POOL' | 'DATA_
 const CLOSE_TIMEOUT_S = 5;
 const CUT_CLOSE_TIMEOUT_S = 1;
 
-/** Throws `DataDirInUse`, `SchemaError` or `SettingUnusable`. */
-export async function openDatabase(settings: DatabaseSettings, log: Log, files: DatabaseFiles = filesBesideProgram()): Promise<Database> {
+/** `watched` may wrap each client of the database. Throws `DataDirInUse`, `SchemaError` or `SettingUnusable`. */
+export async function openDatabase(
+  settings: DatabaseSettings,
+  log: Log,
+  files: DatabaseFiles = filesBesideProgram(),
+  watched: (client: Sql) => Sql = (client) => client,
+): Promise<Database> {
   const startedMs = performance.now();
   const words = settings.DATABASE_URL ? databaseWords(settings.DATABASE_URL) : dataDirWords(resolve(settings.DATA_DIR));
   const embedded = settings.DATABASE_URL
@@ -67,8 +74,8 @@ export async function openDatabase(settings: DatabaseSettings, log: Log, files: 
   const lines = new Lines();
   const target: SqlTarget = embedded ? { socketPath: embedded.socketPath } : { url: settings.DATABASE_URL ?? '', sockets: lines };
   const clients = new Set<Sql>();
-  const open = (connectionsMax: number, statementMsMax?: number) => {
-    const client = connect(target, connectionsMax, statementMsMax);
+  const open = (connectionsMax: number, options?: ConnectOptions) => {
+    const client = watched(connect(target, connectionsMax, options));
     clients.add(client);
     return client;
   };
@@ -87,11 +94,13 @@ export async function openDatabase(settings: DatabaseSettings, log: Log, files: 
     await inWords(migrate(sql, files.migrationsDir), words);
     log.info({ embedded: embedded !== null, ms: Math.round(performance.now() - startedMs) }, 'database open');
     // The embedded database runs one statement at a time: on one connection slices of reads take turns, and a commit waits for one of them at most.
-    const tableSql = open(embedded ? 1 : LIMITS.tableReadsMax, LIMITS.tableReadMsMax);
+    const tableSql = open(embedded ? 1 : LIMITS.tableReadsMax, { statementMsMax: LIMITS.tableReadMsMax });
+    const searchSql = embedded ? sql : open(LIMITS.searchesMax, { plansOnce: true });
     const probeSql = open(1);
     return {
       sql,
       tableSql,
+      searchSql,
       embedded: embedded !== null,
       journalSql,
       probe: () => probeSql`select 1`,

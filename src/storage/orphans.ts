@@ -1,10 +1,12 @@
 /** Removes objects from the store that nothing references any more. */
+
 import type { Clock } from '../../actors/runtime/ports.ts';
+import { RETENTION } from '../../protocol/business/retention.ts';
 import type { ObjectStore } from './objects.ts';
 import type { Queries, Sql } from './sql.ts';
 
 /** An object is stored before the row that references it, so objects younger than this are kept. */
-const GRACE_MS = 24 * 3600 * 1000;
+const GRACE_MS = RETENTION.objects.keptMs;
 const ROWS_AT_ONCE = 100;
 /**
  * The lock of an object's row is trusted for so long after it was asked for. A process that was paused, or whose connection was lost, may not have
@@ -33,7 +35,7 @@ export async function removeOrphans({ sql, clock, objects }: Deps, signal: Abort
   return removed;
 }
 
-/** SQL condition: object `o` is not referenced by a file of a version, a blob, a dataset, an asset, a thumbnail, an upload or a content (as its compressed form). */
+/** SQL condition: object `o` is not referenced by a file of a version, a blob, a dataset, an asset, a thumbnail, an upload, a ticket or a content (as its compressed form). */
 function isOrphan(sql: Queries) {
   return sql`
     not exists (select 1 from version_file f where f.sha256 = o.sha256)
@@ -43,7 +45,9 @@ function isOrphan(sql: Queries) {
     and not exists (select 1 from asset_file a where a.sha256 = o.sha256)
     and not exists (select 1 from asset_thumbnail t where t.sha256 = o.sha256)
     and not exists (select 1 from asset_upload_piece p where p.sha256 = o.sha256)
+    and not exists (select 1 from ticket_attachment a where a.sha256 = o.sha256)
     and not exists (select 1 from publish_upload_part p where p.sha256 = o.sha256)
+    and not exists (select 1 from person_export x where x.sha256 = o.sha256)
     and not exists (select 1 from object_encoding e where e.encoded_sha256 = o.sha256)`;
 }
 

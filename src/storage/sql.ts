@@ -62,8 +62,14 @@ const RECONNECT_MAX_S = 1;
 /** Our queries take milliseconds; one that runs this long may hold locks that others wait for. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
-/** `statementMsMax` is for statements that callers shape: a server cancels them after that time, and JIT is off, because compiling would cost more than it saves. */
-export function connect(target: SqlTarget, connectionsMax: number, statementMsMax?: number): Sql {
+export interface ConnectOptions {
+  /** For statements that callers shape: a server cancels them after that time, and JIT is off, because compiling would cost more than it saves. */
+  readonly statementMsMax?: number;
+  /** For statements whose plan does not depend on their values and takes long to find: a server plans each once. */
+  readonly plansOnce?: boolean;
+}
+
+export function connect(target: SqlTarget, connectionsMax: number, { statementMsMax, plansOnce = false }: ConnectOptions = {}): Sql {
   const options = {
     max: connectionsMax,
     // The client asks for the types of arrays as it connects, and nobody hears where that statement takes too long. Statements of callers pass none.
@@ -87,7 +93,8 @@ export function connect(target: SqlTarget, connectionsMax: number, statementMsMa
     connection: {
       application_name: 'easel',
       statement_timeout: statementMsMax ?? STATEMENT_TIMEOUT_MS,
-      ...(statementMsMax !== undefined && { jit: false }),
+      ...((statementMsMax !== undefined || plansOnce) && { jit: false }),
+      ...(plansOnce && { plan_cache_mode: 'force_generic_plan' }),
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     },
   });

@@ -1,6 +1,7 @@
 /** Every kind of mail and its template. A mail is composed here and nowhere else, so that all are escaped by the same code. */
 import type { ArtifactId } from '../../../protocol/core/ids.ts';
 import { alert, notice } from './automation.ts';
+import { billingEnded, billingUnpaid } from './billing.ts';
 import { accountExists, emailCode, guestCode, linkCode, noAccount, passwordChanged, passwordReset, signUp } from './codes.ts';
 import { htmlPart, textPart } from './layout.ts';
 import { type Locale, type Message, oneLine, type Template } from './message.ts';
@@ -26,6 +27,8 @@ const TEMPLATES = {
   assigned,
   alert,
   notice,
+  billing_unpaid: billingUnpaid,
+  billing_ended: billingEnded,
 } as const;
 
 export type MailKind = keyof typeof TEMPLATES;

@@ -6,6 +6,7 @@ import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { parseJsonDocument } from '../../../edge/json-document.ts';
 import type { DocumentThread } from '../../../storage/document-thread.ts';
 import type { Spool } from '../../../storage/spool.ts';
+import { settleWish } from '../../business/tiers/wishes.ts';
 import type { Queries } from '../../deps.ts';
 import { tierIn } from '../../people/accounts/rows.ts';
 import { countVersion } from '../../people/usage/rows.ts';
@@ -158,6 +159,7 @@ async function writeArchive(deps: ImportDeps, publisher: Importer, read: ReadArc
     const into = { id, importer: publisher.userId, versionId, seqBefore: documentsSeq, nowMs };
     const seq = await importComments(tx, into, archive.manifest, comments);
     await writeImported(tx, id, { ...archive.manifest, visibility: visibility.visibility, versionId, seq });
+    await settleWish(tx, id, visibility, publisher.principal, nowMs);
     // Last, because others wait for the account's counters.
     const added = { bytes: (await countVersion(tx, id, archive.files)) + read.blobBytes + datasetBytes, artifacts: 1 };
     await settle(tx, publisher.userId, read.held, added, nowMs);

@@ -8,6 +8,7 @@ import type { ArtifactId, FolderId, UserId } from '../../../../protocol/core/ids
 import type { Handlers } from '../../../edge/call.ts';
 import { cutPageAt } from '../../../edge/paging.ts';
 import { violates } from '../../../storage/pg-errors.ts';
+import { settleWish } from '../../business/tiers/wishes.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { tierIn } from '../../people/accounts/rows.ts';
 import { type Accounts, accountsOf } from '../../people/accounts/rules.ts';
@@ -84,11 +85,15 @@ export function artifactHandlers(deps: Deps): Handlers<ArtifactIds> {
     'artifacts.get': async ({ principal, params, role }) => {
       const row = await requireArtifact(sql, params.id, accountsOf(principal));
       wishPictures(deps, principal, [row]);
-      return { reply: 'ok', body: { ...presentArtifact(row, config, principal), role }, etag: viewEtag(row, principal, role) };
+      return {
+        reply: 'ok',
+        body: { ...presentArtifact(row, config, principal), role, ...heldWish(row, role) },
+        etag: viewEtag(row, principal, role),
+      };
     },
     'artifacts.update': async (call) => {
       const { row, held } = await updateArtifact(deps, call, call.params.id, call.body);
-      const shown = { ...presentArtifact(row, config, call.principal), role: call.role };
+      const shown = { ...presentArtifact(row, config, call.principal), role: call.role, ...heldWish(row, call.role) };
       if (held) return { reply: 'held', body: { ...shown, ...heldNotice(row.visibility) }, etag: artifactEtag(row) };
       return { reply: 'ok', body: shown, etag: viewEtag(row, call.principal, call.role) };
     },
@@ -101,6 +106,11 @@ export function artifactHandlers(deps: Deps): Handlers<ArtifactIds> {
       return { reply: 'ok', body: { success: true, artifact_id: id, favorited: false } };
     },
   };
+}
+
+/** What waits for a plan concerns whoever may change it. */
+function heldWish({ requested_visibility }: ArtifactRow, role: Role) {
+  return requested_visibility !== null && (role === 'owner' || role === 'editor') ? { requested_visibility } : {};
 }
 
 /** Asks for the pictures that a browser lacks. Programs look at none, so that a page that nobody looks at costs no picture. */
@@ -143,6 +153,7 @@ async function updateArtifact(
         inWorkspace: there.workspace_id !== null,
       });
       await writeFields(tx, id, { ...before, ...change, ...there }, visibility, changeTimeMs(before, deps.clock.nowMs()));
+      await settleWish(tx, id, visibility, call.principal, call.nowMs);
       const row = await requireArtifact(tx, id, accounts);
       const changes = changesOf(before, row);
       if (change.password !== undefined) changes.password = 'changed';

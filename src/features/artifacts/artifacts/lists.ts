@@ -130,9 +130,9 @@ export function isAround(sql: Queries, viewer: Viewer): Statement {
   return sql`(a.workspace_id = any(${[...viewer.runs, ...viewer.belongsTo]}) or a.id in (${near(sql, viewer)}))`;
 }
 
-/** Ids of these artifacts, for where they are few among all: each part of it is read from an index. */
+/** Ids of these artifacts, without the trash of workspaces, for where they are few among all: each part of it is read from an index. */
 export function aroundIds(sql: Queries, viewer: Viewer): Statement {
-  return sql`select id from artifact where workspace_id = any(${[...viewer.runs, ...viewer.belongsTo]}) union all ${near(sql, viewer)}`;
+  return sql`select id from artifact where workspace_id = any(${[...viewer.runs, ...viewer.belongsTo]}) and deleted_at_ms is null union all ${near(sql, viewer)}`;
 }
 
 /** Whether the caller may edit artifact `a`, as `rightsOf` in actors/access/access.ts decides it. */

@@ -1,9 +1,10 @@
 /** The SQL of `artifact` and `favorite`. */
+
 import type { ArtifactHead, FolderOfHead } from '../../../../actors/access/access.ts';
 import type { Visibility } from '../../../../protocol/artifacts/artifacts.ts';
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
 import { type ArtifactId, type FolderId, newId, type UserId, type VersionId, type WorkspaceId } from '../../../../protocol/core/ids.ts';
-import { LIMITS } from '../../../../protocol/core/limits.ts';
 import type { Queries } from '../../deps.ts';
 import type { Accounts } from '../../people/accounts/rules.ts';
 import type { Holder } from '../../people/usage/rows.ts';
@@ -21,6 +22,8 @@ export interface ArtifactRow {
   readonly slug: string;
   readonly visibility: Visibility;
   readonly has_password: boolean;
+  /** A visibility that is held until a plan allows it. */
+  readonly requested_visibility: 'public' | null;
   readonly allow_anon_write: boolean;
   readonly allow_anon_email: boolean;
   readonly allow_anon_agent: boolean;
@@ -41,14 +44,14 @@ export interface ArtifactRow {
 }
 
 /** How long an artifact stays in the trash. */
-export const RETENTION_MS = LIMITS.trashRetentionDays * 24 * 3600 * 1000;
+export const RETENTION_MS = RETENTION.artifacts.keptMs;
 
 /** The columns of an `ArtifactRow`, from artifact `a` and its live version `lv`. `viewers`: the accounts of the person whose favourite mark is read. */
 export function artifactColumns(sql: Queries, viewers: Accounts) {
   return sql`
     a.id, a.owner_id, a.workspace_id, a.folder_id,
     (select to_json(h) from (select ${folderHeadColumns(sql)} from folder f where f.id = a.folder_id) h) as folder,
-    a.kind, a.name, a.slug, a.visibility, a.password_hash is not null as has_password,
+    a.kind, a.name, a.slug, a.visibility, a.password_hash is not null as has_password, a.requested_visibility,
     a.allow_anon_write, a.allow_anon_email, a.allow_anon_agent, a.allow_anon_collab,
     a.social_title, a.social_description, a.social_image_url,
     a.live_version_id, lv.version_no as live_version_no, a.pinned_version_id, a.last_version_no,
@@ -113,6 +116,7 @@ interface HeadRow {
   readonly allow_anon_collab: boolean;
   readonly live_version_id: VersionId | null;
   readonly deleted_at_ms: number | null;
+  readonly is_suspended: boolean;
   readonly collaborators: Readonly<Record<UserId, 'editor' | 'viewer'>>;
 }
 
@@ -120,7 +124,7 @@ interface HeadRow {
 export async function readHead(sql: Queries, id: ArtifactId): Promise<ArtifactHead | null> {
   const [row] = await sql<HeadRow[]>`
     select a.id, a.slug, a.owner_id, a.workspace_id, a.visibility, a.allow_anon_write, a.allow_anon_collab,
-      a.live_version_id, a.deleted_at_ms, f.id as folder_id,
+      a.live_version_id, a.deleted_at_ms, ${isSuspended(sql)} as is_suspended, f.id as folder_id,
       case when f.workspace_id is not null then folder_visibility(f.id) end as folder_visibility,
       case when a.folder_id is not null then folder_guests(a.folder_id) end as folder_guests,
       case when f.workspace_id is not null then folder_reach(f.id) else '{}'::text[] end as folder_reach,
@@ -142,7 +146,15 @@ export async function readHead(sql: Queries, id: ArtifactId): Promise<ArtifactHe
     liveVersionId: row.live_version_id,
     deletedAtMs: row.deleted_at_ms,
     collaborators: new Map(Object.entries(row.collaborators) as [UserId, 'editor' | 'viewer'][]),
+    isSuspended: row.is_suspended,
   };
+}
+
+/** Of artifact `a`: it, or the workspace that it is in. */
+export function isSuspended(sql: Queries) {
+  return sql`
+    (a.suspended_at_ms is not null
+      or exists (select from workspace s where s.id = a.workspace_id and s.suspended_at_ms is not null))`;
 }
 
 export interface NewArtifact {
@@ -257,14 +269,17 @@ export async function writeFolder(tx: Queries, id: ArtifactId, folderId: FolderI
   await tx`update artifact set folder_id = ${folderId}, updated_at_ms = ${atMs} where id = ${id}`;
 }
 
-/** Gives an artifact to somebody. */
+/** Gives an artifact to somebody. What its former owner has asked for and was held is no wish of theirs. */
 export async function writeOwner(
   tx: Queries,
   id: ArtifactId,
   { ownerId, folderId }: { readonly ownerId: UserId; readonly folderId: FolderId | null },
   atMs: number,
 ): Promise<void> {
-  await tx`update artifact set owner_id = ${ownerId}, folder_id = ${folderId}, updated_at_ms = ${atMs} where id = ${id}`;
+  await tx`
+    update artifact set owner_id = ${ownerId}, folder_id = ${folderId}, updated_at_ms = ${atMs},
+      requested_visibility = null, requested_by = null, requested_agent = null, requested_at_ms = null
+    where id = ${id}`;
 }
 
 export async function insertFavorite(sql: Queries, userId: UserId, artifactId: ArtifactId, nowMs: number): Promise<void> {

@@ -2,7 +2,7 @@
 import type { Visibility } from '../../../../protocol/artifacts/artifacts.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
 import type { Tier } from '../../../../protocol/people/accounts.ts';
-import { mayPublishPublicly } from '../../people/accounts/rules.ts';
+import { mayPublishPublicly } from '../../business/tiers/rules.ts';
 
 /** The time to store with a change: now, or one millisecond after the last change where the clock has not moved on. */
 export function changeTimeMs(row: { readonly updated_at_ms: number }, nowMs: number): number {
@@ -14,6 +14,8 @@ export interface VisibilityChange {
   /** A hash to store, null to remove the stored one, undefined to keep it. */
   readonly passwordHash: string | null | undefined;
   readonly held: boolean;
+  /** A choice, which takes the place of one that was held. */
+  readonly chosen: boolean;
 }
 
 interface VisibilityWish {
@@ -49,17 +51,18 @@ export function decideVisibility(wish: VisibilityWish): VisibilityChange {
     });
   }
   if (requested === 'public' && current !== 'public' && !mayPublishPublicly(wish.tier)) {
-    return { visibility: current, passwordHash: undefined, held: true };
+    return { visibility: current, passwordHash: undefined, held: true, chosen: true };
   }
-  if (requested === 'password') return { visibility: requested, passwordHash: wish.newPasswordHash, held: false };
-  return { visibility: requested, passwordHash: null, held: false };
+  const chosen = wish.requested !== undefined;
+  if (requested === 'password') return { visibility: requested, passwordHash: wish.newPasswordHash, held: false, chosen };
+  return { visibility: requested, passwordHash: null, held: false, chosen };
 }
 
 /** The fields that a reply has in addition when `public` was held. */
 export function heldNotice(inForce: Visibility) {
   return {
     code: 'VISIBILITY_HELD' as const,
-    notice: `Public artifacts need a paid plan. Everything else was applied; the visibility stays "${inForce}".`,
+    notice: `Public artifacts need a paid plan. Everything else was applied; the visibility stays "${inForce}" and becomes public once a plan allows it.`,
     visibility: inForce,
     requested_visibility: 'public' as const,
   };

@@ -6,6 +6,7 @@ import type { ArtifactId, UploadId, VersionId } from '../../../../protocol/core/
 import type { Tier } from '../../../../protocol/people/accounts.ts';
 import type { Spent } from '../../../edge/limits.ts';
 import { violates } from '../../../storage/pg-errors.ts';
+import { settleWish } from '../../business/tiers/wishes.ts';
 import type { LimiterDeps, Queries, ServiceDeps } from '../../deps.ts';
 import { tierIn, tierOf } from '../../people/accounts/rows.ts';
 import { addRelease, countVersion, countVersions, type Holder, newContentBytes } from '../../people/usage/rows.ts';
@@ -251,6 +252,7 @@ async function writeVersion(tx: Queries, publisher: Publisher, target: Target, p
     atMs: isNew ? nowMs : changeTimeMs(row, nowMs),
   };
   await writePublished(tx, row.id, change);
+  await settleWish(tx, row.id, visibility, publisher.principal, nowMs);
   if (publisher.asker !== undefined) {
     const detail = { version_id: versionId, version_no: versionNo, draft: body.draft, waits, visibility: visibility.visibility };
     await auditArtifact(tx, publisher.asker, { ...row, name: change.name }, isNew ? 'artifact.create' : 'artifact.publish', detail);

@@ -126,10 +126,11 @@ export async function findTarget(sql: Queries, publisher: Publisher, wish: Targe
   return row;
 }
 
-/** Throws ARTIFACT_NOT_FOUND, FORBIDDEN. */
+/** Throws ARTIFACT_NOT_FOUND, ARTIFACT_SUSPENDED, FORBIDDEN. */
 function requireEditor(head: ArtifactHead | null, principal: Principal, wish: TargetWish): void {
   const decision = decide(head, principal, 'edit', 'artifacts:publish');
   if (decision === 'forbidden') throw new Failure('FORBIDDEN');
+  if (decision === 'suspended') throw new Failure('ARTIFACT_SUSPENDED');
   if (decision !== 'allowed') throw new Failure('ARTIFACT_NOT_FOUND');
   if (decide(head, principal, 'manage', 'artifacts:publish') !== 'allowed') requireVersionOnly(wish);
 }

@@ -2,8 +2,9 @@
  * Makes the pictures that were asked for, one at a time in a process, in turn by the holders of the pages. Rows of the database are the queue,
  * so that several processes share the work and what one left behind is made by another.
  */
-import type { Clock, Log, Timer } from '../../../../actors/runtime/ports.ts';
+import type { Clock, Log } from '../../../../actors/runtime/ports.ts';
 import { type Config, pageUrl } from '../../../platform/config.ts';
+import { Passes } from '../../../platform/passes.ts';
 import type { Sql } from '../../../storage/sql.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { sha256Of, storeContents } from '../publish/contents.ts';
@@ -33,75 +34,55 @@ export interface QueueDeps extends Pick<ServiceDeps, 'objects'> {
 
 export class ThumbnailQueue {
   readonly #deps: QueueDeps;
-  readonly #stopping = new AbortController();
-  #timer: Timer | undefined;
-  #running: Promise<void> | undefined;
-  #wokenMeanwhile = false;
+  readonly #passes: Passes;
 
   constructor(deps: QueueDeps) {
     this.#deps = deps;
-    deps.wishes.listen(() => this.#wake());
+    this.#passes = new Passes(deps.clock, () => this.#pass());
+    deps.wishes.listen(() => this.#passes.wake());
   }
 
   /** Makes what an earlier process left behind, a while after the start, which it must not slow down. */
   start(): void {
-    this.#timer = this.#deps.clock.after(POLL_MS, () => this.#wake());
+    this.#passes.after(POLL_MS);
   }
 
   /** Settles when no picture is being made or due. */
-  async idle(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
+  idle(): Promise<void> {
+    return this.#passes.idle();
   }
 
   /** Ends the picture that is being made. The rest stays in the queue for the next start. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    this.#timer?.cancel();
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#passes.stop();
   }
 
-  #wake(): void {
-    if (this.#stopping.signal.aborted) return;
-    if (this.#running !== undefined) {
-      this.#wokenMeanwhile = true;
-      return;
-    }
-    this.#timer?.cancel();
-    this.#running = this.#run().finally(() => {
-      this.#running = undefined;
-      if (this.#wokenMeanwhile) this.#wake();
-    });
-  }
-
-  async #run(): Promise<void> {
+  async #pass(): Promise<number | null> {
     const { sql, clock, log, renderer, wishes } = this.#deps;
-    let waitMs = POLL_MS;
     try {
       do {
-        this.#wokenMeanwhile = false;
         if (!(await renderer.isUsable())) {
           wishes.take();
-          return;
+          return null;
         }
       } while (await this.#makeNext());
-      if (this.#stopping.signal.aborted) return;
-      const dueMs = await nextDueMs(sql);
-      if (dueMs !== null) waitMs = Math.min(POLL_MS, Math.max(1000, dueMs - clock.nowMs()));
+      const dueMs = this.#passes.isStopped ? null : await nextDueMs(sql);
+      if (dueMs !== null) return Math.min(POLL_MS, Math.max(1000, dueMs - clock.nowMs()));
     } catch (err) {
       log.warn({ err }, 'the queue of pictures of pages could not be read or written; it is tried again');
     }
-    if (!this.#stopping.signal.aborted) this.#timer = clock.after(waitMs, () => this.#wake());
+    return POLL_MS;
   }
 
   /** Records what was wished and makes one picture. False where nothing is left to do now. */
   async #makeNext(): Promise<boolean> {
     const { sql, clock, wishes } = this.#deps;
-    if (this.#stopping.signal.aborted) return false;
+    if (this.#passes.isStopped) return false;
     const wished = wishes.take();
     if (wished.length > 0) await askFor(sql, wished, clock.nowMs());
     const nowMs = clock.nowMs();
     const claimed = await takeNext(sql, { nowMs, untilMs: nowMs + LEASE_MS });
-    if (claimed === null) return this.#wokenMeanwhile;
+    if (claimed === null) return false;
     await this.#make(claimed);
     return true;
   }
@@ -113,7 +94,7 @@ export class ThumbnailQueue {
     try {
       await this.#store(claimed, await this.#draw({ ...claimed, slug }));
     } catch (err) {
-      if (this.#stopping.signal.aborted || err instanceof RendererUnusable) return giveBack(sql, claimed, clock.nowMs());
+      if (this.#passes.isStopped || err instanceof RendererUnusable) return giveBack(sql, claimed, clock.nowMs());
       const dueAtMs = retryAtMs(claimed.attempts, clock.nowMs());
       const { artifactId, attempts } = claimed;
       log.warn(
@@ -128,7 +109,7 @@ export class ThumbnailQueue {
     const { renderer, content, config } = this.#deps;
     const origin = new URL(pageUrl(config, page.slug)).origin;
     const files = { get: (file: PicturedFile) => content.pictured(page, file) };
-    const bytes = await renderer.draw({ origin, files }, this.#stopping.signal);
+    const bytes = await renderer.draw({ origin, files }, this.#passes.signal);
     if (!isPicture(bytes)) throw new Error(`the browser made no picture that can be kept, but ${bytes.length} bytes`);
     return bytes;
   }

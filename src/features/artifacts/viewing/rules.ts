@@ -12,7 +12,9 @@ type Hosts = Pick<Config, 'baseUrl' | 'contentHost'>;
 export type Welcome = 'welcome' | 'asked' | 'refused';
 
 export function welcomeOf(head: ArtifactHead | null, principal: UserPrincipal): Welcome {
-  if (head === null || decide(head, principal, 'data:read', null) !== 'allowed') return 'refused';
+  const decision = decide(head, principal, 'data:read', null);
+  // Of a page that is suspended those who might see it are told so there.
+  if (head === null || (decision !== 'allowed' && decision !== 'suspended')) return 'refused';
   return roleOf(head, principal) === 'none' ? 'asked' : 'welcome';
 }
 

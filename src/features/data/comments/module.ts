@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../../protocol/core/limits.ts';
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
 import type { Identities } from '../../people/identities/identities.ts';
 import { deleteOldGuests } from './guests/rows.ts';
@@ -7,7 +7,7 @@ import { Quotes } from './quotes.ts';
 
 type Ids = keyof ReturnType<typeof commentHandlers>;
 
-const GUESTS_KEPT_MS = LIMITS.trashRetentionDays * 24 * 3600 * 1000;
+const GUESTS_KEPT_MS = RETENTION.guests.keptMs;
 
 interface Needed {
   readonly identities: Identities;

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../../protocol/core/limits.ts';
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
 import { datasetHandlers } from './handlers.ts';
 import { PageReads } from './page-reads.ts';
@@ -12,7 +12,7 @@ export function datasetsModule(deps: ModuleDeps): Module<Ids> {
   const pageReads = new PageReads(deps);
   return {
     handlers: datasetHandlers({ ...deps, parsing: parsingQueue(), reading: readingQueue(), pageReads }),
-    sweeps: [{ name: 'datasetReaders', run: () => deleteOldReaders(sql, clock.nowMs() - LIMITS.datasetReadersKeptMs) }],
+    sweeps: [{ name: 'datasetReaders', run: () => deleteOldReaders(sql, clock.nowMs() - RETENTION.datasetReaders.keptMs) }],
     drain: () => pageReads.drain(),
   };
 }

@@ -1,24 +1,25 @@
 /** The endpoints of accounts and their profiles. */
 import type { z } from 'zod';
-import type { AgentPrincipal, UserPrincipal } from '../../../../actors/access/access.ts';
+import { type AgentPrincipal, isInstanceStaff, type UserPrincipal } from '../../../../actors/access/access.ts';
 import { checkConditions } from '../../../../actors/json/json-conditions.ts';
 import { SCOPES } from '../../../../protocol/core/endpoint.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
 import { newId, type UserId } from '../../../../protocol/core/ids.ts';
 import type { me, Tier } from '../../../../protocol/people/accounts.ts';
-import { TIERS } from '../../../../protocol/people/tiers.ts';
 import { bodyEtag } from '../../../edge/answer.ts';
 import type { Handlers } from '../../../edge/call.ts';
 import { dateTime } from '../../../platform/date-time.ts';
 import { violates } from '../../../storage/pg-errors.ts';
+import type { InstanceSettings } from '../../business/instance/settings.ts';
+import { describeAccount } from '../../business/tiers/presenting.ts';
+import { tierInForce } from '../../business/tiers/rules.ts';
 import type { Queries, ServiceDeps } from '../../deps.ts';
 import type { WorkspaceDirectory } from '../../workspaces/workspaces/directory.ts';
 import { listOwnWorkspaces } from '../../workspaces/workspaces/rows.ts';
 import { insertToken } from '../tokens/rows.ts';
 import { newToken } from '../tokens/secret.ts';
-import { requireUsage } from '../usage/storage.ts';
 import { type AccountRow, insertAccount, lockAccount, readAccount, tierOf, updateProfile } from './rows.ts';
-import { featuresOf } from './rules.ts';
+import { accountsOf } from './rules.ts';
 
 /** Makes an account without e-mail and its first token. Run it in a transaction: both or neither. */
 export async function createAccount(
@@ -34,12 +35,16 @@ export async function createAccount(
 
 type AccountIds = 'accounts.create' | 'accounts.me' | 'accounts.account' | 'accounts.profile' | 'accounts.updateProfile';
 
-export type AccountDeps = Pick<ServiceDeps, 'sql' | 'clock' | 'config' | 'bus'> & { readonly workspaces: WorkspaceDirectory };
+export type AccountDeps = Pick<ServiceDeps, 'sql' | 'clock' | 'config' | 'bus'> & {
+  readonly workspaces: WorkspaceDirectory;
+  readonly flags: Pick<InstanceSettings, 'require'>;
+};
 
 export function accountHandlers(deps: AccountDeps): Handlers<AccountIds> {
   const { sql, clock, config, bus } = deps;
   return {
     'accounts.create': async () => {
+      await deps.flags.require('anonymous_accounts');
       const spec = { tier: config.DEFAULT_TIER, isAdmin: false, nowMs: clock.nowMs() };
       const { userId, token } = await sql.begin((tx) => createAccount(tx, spec));
       return { reply: 'created', body: { token, user_id: userId } };
@@ -49,12 +54,10 @@ export function accountHandlers(deps: AccountDeps): Handlers<AccountIds> {
       if (principal.kind === 'user') return { reply: 'ok', body: await describePerson(deps, principal) };
       throw new Error('only accounts and agents are admitted');
     },
-    'accounts.account': async ({ user }) => {
-      const { tier, bytes, artifacts } = await requireUsage(sql, user, clock.nowMs());
-      const { bytesMax, artifactsMax } = TIERS[tier];
-      const usage = { bytes, bytes_max: bytesMax, artifacts, artifacts_max: artifactsMax };
-      return { reply: 'ok', body: { tier, features: featuresOf(tier), usage } };
-    },
+    'accounts.account': async ({ user, principal }) => ({
+      reply: 'ok',
+      body: await describeAccount(sql, user, accountsOf(principal), clock.nowMs()),
+    }),
     'accounts.profile': async ({ user }) => profileReply(await readAccount(sql, user)),
     'accounts.updateProfile': async (call) => {
       const row = await sql
@@ -82,19 +85,28 @@ async function describePerson({ sql }: AccountDeps, principal: UserPrincipal): P
     tierOf(sql, userId),
     listOwnWorkspaces(sql, [...person.accounts]),
   ]);
-  return { user: presentProfile(account), token: { kind: tokenKind, scopes: [...SCOPES] }, tier, workspaces };
+  return {
+    user: presentProfile(account),
+    token: { kind: tokenKind, scopes: [...SCOPES] },
+    tier,
+    is_admin: principal.isAdmin && tokenKind !== 'external',
+    is_staff: isInstanceStaff(principal),
+    workspaces,
+  };
 }
 
 async function describeAgent({ workspaces }: AccountDeps, agent: AgentPrincipal): Promise<Me> {
   const workspace = await workspaces.get(agent.workspaceId);
   // Its token ends with its workspace.
   if (workspace === null) throw new Failure('UNAUTHORIZED', { reason: 'revoked' });
-  const { id, name, slug, plan_tier } = workspace;
+  const { id, name, slug } = workspace;
   return {
     user: null,
     token: { kind: 'agent', agent: { id: agent.principalId, name: agent.name }, scopes: [...agent.scopes], workspace_id: id },
-    tier: plan_tier,
-    workspaces: [{ id, name, slug, role: 'member' }],
+    tier: tierInForce(workspace),
+    is_admin: false,
+    is_staff: false,
+    workspaces: [{ id, name, slug, role: 'member', billing_manager: false }],
   };
 }
 

@@ -3,6 +3,6 @@ import { type AccountDeps, accountHandlers } from './handlers.ts';
 
 type Ids = keyof ReturnType<typeof accountHandlers>;
 
-export function accountsModule(deps: ModuleDeps & Pick<AccountDeps, 'workspaces'>): Module<Ids> {
+export function accountsModule(deps: ModuleDeps & Pick<AccountDeps, 'workspaces' | 'flags'>): Module<Ids> {
   return { handlers: accountHandlers(deps) };
 }

@@ -71,6 +71,11 @@ export async function lockAccount(tx: Queries, userId: UserId): Promise<void> {
   await tx`select 1 from account where id = ${userId} for update`;
 }
 
+/** Of a person: of all linked accounts, because the best of them counts. */
+export async function writeTier(tx: Queries, accounts: readonly UserId[], tier: Tier): Promise<void> {
+  await tx`update account set tier = ${tier} where id = any(${[...accounts]}::text[])`;
+}
+
 interface ProfileChange {
   readonly username?: string | undefined;
   readonly name?: string | null | undefined;

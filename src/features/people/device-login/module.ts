@@ -1,3 +1,4 @@
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
 import { DeviceApprovals } from './approvals.ts';
 import { deviceLoginHandlers } from './handlers.ts';
@@ -6,7 +7,7 @@ import { deleteOldLogins } from './rows.ts';
 type Ids = keyof ReturnType<typeof deviceLoginHandlers>;
 
 /** How long a program learns that its code has expired; after that the code is unknown. */
-const KEPT_MS = 24 * 3600 * 1000;
+const KEPT_MS = RETENTION['device logins'].keptMs;
 
 export function deviceLoginModule(deps: ModuleDeps): Module<Ids> & { readonly approvals: DeviceApprovals } {
   const { sql, clock } = deps;

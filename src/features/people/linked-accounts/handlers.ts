@@ -3,6 +3,7 @@ import { Failure } from '../../../../protocol/core/errors.ts';
 import type { UserId } from '../../../../protocol/core/ids.ts';
 import type { Handlers } from '../../../edge/call.ts';
 import { dateTime } from '../../../platform/date-time.ts';
+import { spreadTrial } from '../../business/billing/trial-rows.ts';
 import type { Queries, ServiceDeps } from '../../deps.ts';
 import { type Claimed, tellClaimed } from '../../sharing/collaborators/claims.ts';
 import { accountsOf } from '../accounts/rules.ts';
@@ -96,7 +97,9 @@ export async function linkArrived(
   user: UserId,
   { userId, claimed }: { readonly userId: UserId; readonly claimed: readonly Claimed[] },
 ): Promise<Linked> {
-  return { accounts: await linkPeople(tx, user, userId), claimed };
+  const accounts = await linkPeople(tx, user, userId);
+  await spreadTrial(tx, user);
+  return { accounts, claimed };
 }
 
 /** Makes one person of two. Answers all accounts of that person. Throws INVALID_REQUEST where they would be too many. */

@@ -1,5 +1,6 @@
 /** The SQL of linked accounts: those with the same `person_id`. */
 import { newId, type UserId } from '../../../../protocol/core/ids.ts';
+import { spreadTrial } from '../../business/billing/trial-rows.ts';
 import type { Queries } from '../../deps.ts';
 import { readLinked } from '../persons/rows.ts';
 import { lockName } from '../sign-in/rows.ts';
@@ -19,6 +20,7 @@ export async function joinPeople(tx: Queries, into: UserId, joining: UserId): Pr
 
 /** The account becomes a person of its own. */
 export async function leavePerson(tx: Queries, userId: UserId): Promise<void> {
+  await spreadTrial(tx, userId);
   await tx`update account set person_id = ${newId('person')} where id = ${userId}`;
 }
 

@@ -2,6 +2,7 @@
 import { Failure } from '../../../../protocol/core/errors.ts';
 import type { Handlers } from '../../../edge/call.ts';
 import { HOME_STYLE, PAGES_STYLE } from '../../../edge/page-style.ts';
+import { BANNER_SCRIPT } from '../../../edge/site-banner.ts';
 import { StaticFile } from '../../../edge/static-file.ts';
 import type { Viewing } from '../../artifacts/viewing/viewing.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
@@ -46,6 +47,7 @@ export function pagesModule(deps: ModuleDeps & Needed): Module<Ids> {
     ['pages.css', new StaticFile(PAGES_STYLE, 'text/css; charset=utf-8', FILE_HEADERS)],
     ['home.css', new StaticFile(HOME_STYLE, 'text/css; charset=utf-8', FILE_HEADERS)],
     ['theme.js', script(THEME_SCRIPT)],
+    ['banner.js', script(BANNER_SCRIPT)],
     ['copy.js', script(COPY_SCRIPT)],
     ['passkey.js', script(PASSKEY_SCRIPT)],
   ]);

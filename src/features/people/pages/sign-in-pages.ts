@@ -1,9 +1,11 @@
 /** The pages to sign in, to make an account, to choose a new password and to sign out. They call the endpoints of `/v1/auth`. */
+import { Failure } from '../../../../protocol/core/errors.ts';
 import type { BaseCall, Handlers } from '../../../edge/call.ts';
 import type { Html } from '../../../edge/html.ts';
 import { ownPath } from '../../../edge/return-to.ts';
 import { mailIsShown } from '../../../mail/dev-pages.ts';
 import type { ServiceDeps } from '../../deps.ts';
+import { localeOfHeader } from '../sign-in/code-mail.ts';
 import { offers } from '../sign-in/rules.ts';
 import { again, digits, expected, Form, goTo, type Headers, shown } from './forms.ts';
 import type { OwnCalls } from './own-calls.ts';
@@ -17,6 +19,8 @@ import {
   signOutView,
   signUpCodeView,
   signUpView,
+  suspendedFrame,
+  suspendedView,
 } from './sign-in-views.ts';
 import { signedIn } from './visitor.ts';
 
@@ -49,12 +53,20 @@ interface Deps extends Pick<ServiceDeps, 'sql' | 'config'> {
 const SIGN_IN = { title: 'Sign in', scripts: ['passkey.js'] } as const;
 const SIGN_UP = { title: 'Make an account' } as const;
 const RESET = { title: 'Choose a new password' } as const;
+/** Why a sign-in at an identity provider fails, as its callback names it in the address of this page. */
+const PROVIDER_ERRORS = ['ACCOUNT_SUSPENDED', 'SWITCHED_OFF', 'PROVIDER_NOT_FOUND', 'PROVIDER_UNAVAILABLE', 'SIGN_IN_FAILED'] as const;
 
 export function signInPages(deps: Deps): Handlers<Ids> {
   const { calls } = deps;
 
   async function stateOf(call: BaseCall, returnTo: string | undefined, email: string | undefined): Promise<SignInState> {
-    return { returnTo: ownPath(returnTo), email: email ?? '', visitor: await signedIn(deps, call), mailIsShown: mailIsShown(deps.config) };
+    return {
+      returnTo: ownPath(returnTo),
+      email: email ?? '',
+      visitor: await signedIn(deps, call),
+      mailIsShown: mailIsShown(deps.config),
+      locale: localeOfHeader(call.acceptLanguage),
+    };
   }
 
   async function signInForm(call: BaseCall, state: SignInState): Promise<Html> {
@@ -71,14 +83,20 @@ export function signInPages(deps: Deps): Handlers<Ids> {
     try {
       return await step();
     } catch (error) {
-      return again(frame, await onFailure({ ...state, failure: expected(error) }));
+      const failure = expected(error);
+      if (failure.code === 'ACCOUNT_SUSPENDED') return again(suspendedFrame(state.locale), suspendedView(state));
+      return again(frame, await onFailure({ ...state, failure }));
     }
   }
 
   return {
     'pages.signIn': async (call) => {
-      const state = await stateOf(call, call.query.return_to, call.query.login_hint);
-      return shown(SIGN_IN, await signInForm(call, state));
+      const { return_to, login_hint, error } = call.query;
+      const state = await stateOf(call, return_to, login_hint);
+      const code = PROVIDER_ERRORS.find((one) => one === error);
+      if (code === 'ACCOUNT_SUSPENDED') return shown(suspendedFrame(state.locale), suspendedView(state));
+      const failed = code === undefined ? {} : { failure: new Failure(code) };
+      return shown(SIGN_IN, await signInForm(call, { ...state, ...failed }));
     },
     'pages.signInForm': async (call) => {
       const form = new Form(call.body);

@@ -2,6 +2,7 @@
 import type { Failure } from '../../../../protocol/core/errors.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { type Html, html } from '../../../edge/html.ts';
+import type { Locale } from '../../../mail/templates/message.ts';
 import { problem } from './forms.ts';
 import type { SignedIn } from './visitor.ts';
 
@@ -13,6 +14,8 @@ export interface SignInState {
   readonly failure?: Failure | undefined;
   /** Mail is not sent but shown at /dev/mail. */
   readonly mailIsShown: boolean;
+  /** Of the browser. */
+  readonly locale: Locale;
 }
 
 export interface Ways {
@@ -136,6 +139,39 @@ export function signOutView(visitor: SignedIn): Html {
   return html`<h1>Sign out</h1>
 <p>You are signed in as <strong>${visitor.shown}</strong>. Pages and programs with a token of their own stay signed in.</p>
 <form method="post" action="/sign-out"><button>Sign out</button></form>`;
+}
+
+const SUSPENDED = {
+  en: {
+    title: 'Your account is suspended',
+    what: 'Whoever runs this installation has suspended your account, so you cannot sign in now.',
+    nothing:
+      'The reason is in the mail that you have had about it. Nothing has been removed: once the suspension is lifted, everything is as you left it.',
+    write: 'If you think that this is a mistake, answer that mail, or write to whoever runs the installation.',
+    other: 'Use another account',
+  },
+  es: {
+    title: 'Tu cuenta está suspendida',
+    what: 'Quien administra esta instalación ha suspendido tu cuenta, así que ahora no puedes iniciar sesión.',
+    nothing:
+      'El motivo está en el correo que recibiste. No se ha borrado nada: cuando se levante la suspensión, todo estará como lo dejaste.',
+    write: 'Si crees que es un error, responde a ese correo o escribe a quien administra la instalación.',
+    other: 'Usar otra cuenta',
+  },
+} as const satisfies Readonly<Record<Locale, Readonly<Record<string, string>>>>;
+
+/** In place of the form: another attempt with this account would end the same. */
+export function suspendedFrame(locale: Locale) {
+  return { title: SUSPENDED[locale].title, locale } as const;
+}
+
+export function suspendedView({ locale, returnTo }: SignInState): Html {
+  const words = SUSPENDED[locale];
+  return html`<h1>${words.title}</h1>
+<p class="notice bad" role="alert">${words.what}</p>
+<p>${words.nothing}</p>
+<p>${words.write}</p>
+<p><a class="button second" href="${linkTo('/sign-in', { returnTo, email: '' })}">${words.other}</a></p>`;
 }
 
 export const SIGNED_OUT = html`<h1>Signed out</h1>

@@ -3,8 +3,8 @@ import { type Grant, type Grants, grantsOf, type Person, personAt } from '../../
 import type { WorkspaceRole } from '../../../../protocol/core/endpoint.ts';
 import type { PersonId, UserId, WorkspaceId } from '../../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
+import { isEnabled } from '../../business/tiers/rules.ts';
 import type { Queries } from '../../deps.ts';
-import { isEnabled } from '../../workspaces/features/rules.ts';
 import type { FeatureFlag, WorkspaceRow } from '../../workspaces/workspaces/rows.ts';
 
 /** What an account stands for, beyond its own id. */
@@ -12,6 +12,8 @@ export interface Standing {
   readonly person: Person;
   /** Whether any account of the person administers this installation. */
   readonly isAdmin: boolean;
+  /** Whether any of them answers tickets for it. */
+  readonly isStaff: boolean;
 }
 
 export interface StandingRow {
@@ -19,12 +21,18 @@ export interface StandingRow {
   readonly accounts: readonly UserId[];
   readonly workspaces: Readonly<Record<WorkspaceId, WorkspaceRole>>;
   readonly is_admin: boolean;
+  readonly is_staff: boolean;
+  /** Whether an administrator has suspended any account of the person: then none of them can be used. */
+  readonly is_suspended: boolean;
+  readonly suspended_workspaces: readonly WorkspaceId[];
   readonly grants: readonly GrantRow[];
 }
 
 /** A grant, and what decides whether its workspace may share at all. */
 export interface GrantRow extends Grant, Pick<WorkspaceRow, 'plan_tier' | 'plan_status'> {
   readonly flag: FeatureFlag | null;
+  /** Of the workspace. */
+  readonly suspended_at_ms: number | null;
 }
 
 /** The columns of a `StandingRow`, for account `a`. */
@@ -33,12 +41,18 @@ export function standingColumns(sql: Queries) {
     a.person_id,
     (select array_agg(p.id) from account p where p.person_id = a.person_id) as accounts,
     (select bool_or(p.is_admin) from account p where p.person_id = a.person_id) as is_admin,
+    (select bool_or(p.is_staff) from account p where p.person_id = a.person_id) as is_staff,
+    ${isPersonSuspended(sql)} as is_suspended,
+    array(
+      select w.id from account p join workspace_member m on m.user_id = p.id join workspace w on w.id = m.workspace_id
+      where p.person_id = a.person_id and w.deleted_at_ms is null and w.suspended_at_ms is not null
+    ) as suspended_workspaces,
     coalesce((
       select json_object_agg(s.workspace_id, s.role)
       from (
         select distinct on (m.workspace_id) m.workspace_id, m.role
         from account p join workspace_member m on m.user_id = p.id join workspace w on w.id = m.workspace_id
-        where p.person_id = a.person_id and w.deleted_at_ms is null
+        where p.person_id = a.person_id and w.deleted_at_ms is null and w.suspended_at_ms is null
         order by m.workspace_id, array_position(array['owner', 'admin', 'member'], m.role)
       ) s
     ), '{}') as workspaces,
@@ -54,6 +68,11 @@ export function standingColumns(sql: Queries) {
     ), '[]') as grants`;
 }
 
+/** Of account `a`: what applies to one account applies to all that are linked with it. */
+export function isPersonSuspended(sql: Queries) {
+  return sql`exists (select from account p where p.person_id = a.person_id and p.suspended_at_ms is not null)`;
+}
+
 /** Grants `g` of external `e`, by name or through a sharee, with the workspace `w` that gives them. */
 function grantsOfExternals(sql: Queries) {
   return sql`
@@ -67,7 +86,7 @@ function grantsOfExternals(sql: Queries) {
 function grantColumns(sql: Queries) {
   return sql`
     g.id, g.workspace_id as "workspaceId", coalesce(g.artifact_id, g.folder_id, g.deliverable_id) as "resourceId", g.capability, e.id as "externalId",
-    g.sharee_id as "shareeId", g.expires_at_ms as "expiresAtMs", w.plan_tier, w.plan_status,
+    g.sharee_id as "shareeId", g.expires_at_ms as "expiresAtMs", w.plan_tier, w.plan_status, w.suspended_at_ms,
     case when f.name is not null then json_build_object('enabled', f.enabled, 'source', f.source) end as flag`;
 }
 
@@ -80,10 +99,15 @@ export async function readGrantsOfAddress(sql: Queries, workspaceId: WorkspaceId
   return countingGrants(rows);
 }
 
-/** Those of workspaces that may share outside, by plan and features. */
+/**
+ * Those of workspaces that may share outside, by plan and features, and are not suspended. The others stay among those that share, so that what is
+ * kept of the person is read again once they count.
+ */
 function countingGrants(rows: readonly GrantRow[]): Grants {
-  const counting = rows.filter(({ flag, ...workspace }) =>
-    isEnabled({ ...workspace, flags: flag === null ? {} : { 'collab.external_sharing': flag } }, 'collab.external_sharing'),
+  const counting = rows.filter(
+    ({ flag, ...workspace }) =>
+      workspace.suspended_at_ms === null &&
+      isEnabled({ ...workspace, flags: flag === null ? {} : { 'collab.external_sharing': flag } }, 'collab.external_sharing'),
   );
   const grants = counting.map(({ id, workspaceId, resourceId, capability, externalId, shareeId, expiresAtMs }) => ({
     ...{ id, workspaceId, resourceId, capability, externalId, shareeId, expiresAtMs },
@@ -97,8 +121,12 @@ function countingGrants(rows: readonly GrantRow[]): Grants {
 export function standingOf(row: StandingRow): Standing {
   const workspaces = new Map(Object.entries(row.workspaces) as [WorkspaceId, WorkspaceRole][]);
   return {
-    person: { id: row.person_id, accounts: new Set(row.accounts), workspaces, grants: countingGrants(row.grants) },
+    person: {
+      ...{ id: row.person_id, accounts: new Set(row.accounts), workspaces, grants: countingGrants(row.grants) },
+      ...(row.suspended_workspaces.length > 0 && { suspendedWorkspaces: new Set(row.suspended_workspaces) }),
+    },
     isAdmin: row.is_admin,
+    isStaff: row.is_staff,
   };
 }
 
@@ -108,10 +136,28 @@ export async function readStandings(sql: Queries, userIds: readonly UserId[], no
     select a.id, ${standingColumns(sql)} from account a where a.id = any(${[...userIds]})`;
   return new Map(
     rows.map((row) => {
-      const { person, isAdmin } = standingOf(row);
-      return [row.id, { person: personAt(person, nowMs), isAdmin }];
+      const { person, ...roles } = standingOf(row);
+      return [row.id, { person: personAt(person, nowMs), ...roles }];
     }),
   );
+}
+
+/** The same without those who are suspended: whom a credential may still act for. */
+export async function readUsableStandings(sql: Queries, userIds: readonly UserId[], nowMs: number): Promise<Map<UserId, Standing>> {
+  const suspended = await sql<{ id: UserId }[]>`
+    select a.id from account a where a.id = any(${[...userIds]}) and ${isPersonSuspended(sql)}`;
+  const refused = new Set(suspended.map(({ id }) => id));
+  return readStandings(
+    sql,
+    userIds.filter((id) => !refused.has(id)),
+    nowMs,
+  );
+}
+
+/** Whether the person of this account is suspended. False where there is no such account. */
+export async function isSuspendedPerson(sql: Queries, userId: UserId): Promise<boolean> {
+  const rows = await sql`select 1 from account a where a.id = ${userId} and ${isPersonSuspended(sql)}`;
+  return rows.length > 0;
 }
 
 /** Every account of the persons that these accounts belong to: whom a `person.changed` has to name. */

@@ -17,6 +17,7 @@ export const SESSION: CredentialKind = {
       expiresAtMs,
       idleMs: LIMITS.sessionIdleMs,
       revoked: row.revoked_at_ms !== null,
+      suspended: row.is_suspended,
       lastUsedAtMs: row.last_used_at_ms,
     };
   },

@@ -1,3 +1,4 @@
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
 import type { TokenService } from '../tokens/tokens.ts';
@@ -7,7 +8,7 @@ import { SessionService } from './sessions.ts';
 
 type Ids = keyof ReturnType<typeof sessionHandlers>;
 
-const KEPT_MS = LIMITS.trashRetentionDays * 24 * 3600 * 1000;
+const KEPT_MS = RETENTION.sessions.keptMs;
 
 export function sessionsModule(deps: ModuleDeps & { readonly tokens: TokenService }): Module<Ids> & { readonly sessions: SessionService } {
   const { sql, clock } = deps;

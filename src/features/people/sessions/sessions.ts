@@ -6,6 +6,7 @@ import { newId, type SessionId, type UserId } from '../../../../protocol/core/id
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { type SessionCookie, sessionSecretIn, signInCookies } from '../../../edge/session-cookies.ts';
 import type { Queries, ServiceDeps } from '../../deps.ts';
+import { isSuspendedPerson } from '../persons/rows.ts';
 import { credentialName } from '../tokens/kinds.ts';
 import { tokenSha256 } from '../tokens/secret.ts';
 import type { TokenService } from '../tokens/tokens.ts';
@@ -43,8 +44,9 @@ export class SessionService {
     return this.#deps.config.baseUrl.startsWith('https:');
   }
 
-  /** Begins a session of the account and ends the one that the browser had, in the transaction of the sign-in. */
+  /** Begins a session of the account and ends the one that the browser had, in the transaction of the sign-in. Throws ACCOUNT_SUSPENDED. */
   async begin(tx: Queries, accountId: UserId, cookie: SessionCookie, browser: Browser): Promise<BegunSession> {
+    if (await isSuspendedPerson(tx, accountId)) throw new Failure('ACCOUNT_SUSPENDED');
     const nowMs = this.#deps.clock.nowMs();
     const secret = randomBytes(32).toString('base64url');
     const id = newId('session');

@@ -1,6 +1,8 @@
 /** Somebody has proved who they are: finds their account, or makes one and joins it to the person who has proved the same address. */
+import { Failure } from '../../../../protocol/core/errors.ts';
 import { newId, type UserId } from '../../../../protocol/core/ids.ts';
 import type { Tier } from '../../../../protocol/people/accounts.ts';
+import { maySignUp } from '../../business/instance/settings-rows.ts';
 import type { Queries } from '../../deps.ts';
 import { type Claimed, claimCollaborations } from '../../sharing/collaborators/claims.ts';
 import { insertAccount } from '../accounts/rows.ts';
@@ -39,6 +41,7 @@ export async function arrive(
   const known = await findSignIn(tx, proof.issuer, proof.subject);
   const userId = known ?? newId('user');
   if (known === null) {
+    if (!(await maySignUp(tx, proved, nowMs))) throw new Failure('SWITCHED_OFF');
     await insertAccount(tx, { id: userId, personId: newId('person'), tier, isAdmin: false, nowMs, name: proof.name });
     await insertSignIn(tx, { ...proof, accountId: userId, nowMs });
   } else await updateSignIn(tx, { ...proof, accountId: userId, nowMs });

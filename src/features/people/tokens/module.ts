@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../../protocol/core/limits.ts';
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
 import { SESSION } from '../sessions/kind.ts';
 import { tokenHandlers } from './handlers.ts';
@@ -7,7 +7,7 @@ import { TokenService } from './tokens.ts';
 
 type Ids = keyof ReturnType<typeof tokenHandlers>;
 
-const KEPT_MS = LIMITS.trashRetentionDays * 24 * 3600 * 1000;
+const KEPT_MS = RETENTION.tokens.keptMs;
 
 export function tokensModule(deps: ModuleDeps): Module<Ids> & { readonly tokens: TokenService } {
   const { sql, clock } = deps;

@@ -88,6 +88,7 @@ export async function readUserToken(sql: Queries, sha256: Buffer): Promise<Known
     },
     expiresAtMs: row.expires_at_ms,
     revoked: row.revoked_at_ms !== null,
+    suspended: row.is_suspended,
     lastUsedAtMs: row.last_used_at_ms ?? 0,
   };
 }
@@ -100,6 +101,7 @@ interface AgentTokenRow {
   readonly scopes: readonly Scope[];
   readonly expires_at_ms: number | null;
   readonly is_revoked: boolean;
+  readonly is_suspended: boolean;
   readonly last_used_at_ms: number | null;
 }
 
@@ -107,7 +109,7 @@ interface AgentTokenRow {
 export async function readAgentToken(sql: Queries, sha256: Buffer): Promise<KnownToken | null> {
   const [row] = await sql<AgentTokenRow[]>`
     select t.id, p.workspace_id, t.principal_id, p.name, t.scopes, t.expires_at_ms, t.last_used_at_ms,
-      t.revoked_at_ms is not null or w.deleted_at_ms is not null as is_revoked
+      t.revoked_at_ms is not null or w.deleted_at_ms is not null as is_revoked, w.suspended_at_ms is not null as is_suspended
     from agent_token t join service_principal p on p.id = t.principal_id join workspace w on w.id = p.workspace_id
     where t.token_sha256 = ${sha256}`;
   if (row === undefined) return null;
@@ -123,6 +125,7 @@ export async function readAgentToken(sql: Queries, sha256: Buffer): Promise<Know
     },
     expiresAtMs: row.expires_at_ms,
     revoked: row.is_revoked,
+    suspended: row.is_suspended,
     lastUsedAtMs: row.last_used_at_ms ?? 0,
   };
 }
@@ -153,6 +156,7 @@ export async function readExternalToken(sql: Queries, sha256: Buffer): Promise<K
     principal: { kind: 'user', userId, tokenId, tokenKind: 'external', person: { ...person, grants }, isAdmin, expiresAtMs },
     expiresAtMs,
     revoked: row.is_revoked,
+    suspended: row.is_suspended,
     lastUsedAtMs: row.last_used_at_ms ?? 0,
   };
 }
@@ -204,11 +208,12 @@ export async function readRunToken(sql: Queries, sha256: Buffer): Promise<KnownT
     where r.token_sha256 = ${sha256} and r.status = 'running'`;
   if (row === undefined) return null;
   const run = { id: row.id, jobId: row.job_id, artifactId: row.artifact_id, chain: row.chain };
-  const standing = { ...standingOf(row), isAdmin: false };
+  const standing = { ...standingOf(row), isAdmin: false, isStaff: false };
   return {
     principal: { kind: 'user', userId: row.creator_id, tokenId: row.id, tokenKind: 'personal', ...standing, run },
     expiresAtMs: null,
     revoked: false,
+    suspended: row.is_suspended,
     lastUsedAtMs: Infinity,
   };
 }

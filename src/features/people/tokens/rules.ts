@@ -1,6 +1,6 @@
 /** What a token looks like, whether it still counts, and how many an account may have. */
 import type { Principal, UserPrincipal } from '../../../../actors/access/access.ts';
-import { Failure, type UnauthorizedReason } from '../../../../protocol/core/errors.ts';
+import { ERRORS, Failure, type UnauthorizedReason } from '../../../../protocol/core/errors.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 
 export interface KnownToken {
@@ -8,6 +8,8 @@ export interface KnownToken {
   /** Unix ms; null never expires. */
   readonly expiresAtMs: number | null;
   readonly revoked: boolean;
+  /** Whoever it acts for is suspended. Lifting that makes it count again. */
+  readonly suspended?: boolean;
   /** It ends when it was not used for so long; undefined where it does not. */
   readonly idleMs?: number;
   /** Infinity where the time of last use is not kept. */
@@ -20,6 +22,7 @@ export function requireUsable(token: KnownToken | null, nowMs: number): KnownTok
   if (token.revoked) throw unauthorized('revoked');
   if (token.expiresAtMs !== null && token.expiresAtMs <= nowMs) throw unauthorized('expired');
   if (wasIdle(token, nowMs)) throw unauthorized('expired');
+  if (token.suspended === true) throw unauthorized('suspended');
   return token;
 }
 
@@ -62,5 +65,9 @@ export function requireRoomForToken(usableTokens: number): void {
 }
 
 export function unauthorized(reason: UnauthorizedReason): Failure {
+  if (reason === 'suspended') {
+    const { message, hint } = ERRORS.ACCOUNT_SUSPENDED;
+    return new Failure('UNAUTHORIZED', { reason, message, hint });
+  }
   return new Failure('UNAUTHORIZED', { reason });
 }

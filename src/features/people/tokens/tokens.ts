@@ -7,7 +7,7 @@ import type { Bus } from '../../../platform/bus.ts';
 import { BoundedMap, ReadCache } from '../../../platform/cache.ts';
 import type { Sql } from '../../../storage/sql.ts';
 import type { Accounts } from '../accounts/rules.ts';
-import { readStandings, type Standing } from '../persons/rows.ts';
+import { readUsableStandings, type Standing } from '../persons/rows.ts';
 import { BEARERS, type CredentialKind, credentialName, nameOfSecret } from './kinds.ts';
 import { readEnded, revokeToken } from './rows.ts';
 import { type KnownToken, requireUsable, unauthorized, wasIdle } from './rules.ts';
@@ -68,7 +68,9 @@ export class TokenService {
       },
       'workspace.changed': ({ workspaceId }) =>
         this.#known.invalidateWhere(
-          ({ token: { principal } }) => principal.kind === 'user' && principal.person.grants.sharedBy.has(workspaceId),
+          ({ token: { principal } }) =>
+            (principal.kind === 'user' && principal.person.grants.sharedBy.has(workspaceId)) ||
+            (principal.kind === 'agent' && principal.workspaceId === workspaceId),
         ),
     });
   }
@@ -101,9 +103,9 @@ export class TokenService {
     return readEnded(this.#sql, ids);
   }
 
-  /** What these accounts stand for now. Left out: accounts that are gone. */
+  /** What these accounts stand for now. Left out: accounts that are gone or suspended. */
   standingsOf(userIds: readonly UserId[]): Promise<Map<UserId, Standing>> {
-    return readStandings(this.#sql, userIds, this.#clock.nowMs());
+    return readUsableStandings(this.#sql, userIds, this.#clock.nowMs());
   }
 
   /** Revokes a token of one of these accounts; open streams and sockets that use it end too. Throws TOKEN_NOT_FOUND. */

@@ -1,4 +1,5 @@
 /** Daily work on what accounts store: ends what nobody finished, forgets what the sweep of objects has removed, and checks the counters. */
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { correctUsage, expiredReservations, foldReleases, type Holder, listHolders, lockUsage, recount } from './rows.ts';
 import { endReservation } from './storage.ts';
@@ -7,7 +8,7 @@ type Deps = Pick<ServiceDeps, 'sql' | 'clock' | 'log'>;
 
 const ROWS_AT_ONCE = 100;
 /** The sweep of objects keeps what nothing names for as long. */
-const GRACE_MS = 24 * 3_600_000;
+const GRACE_MS = RETENTION.storageReleases.keptMs;
 
 /** Answers how many it ended. */
 export async function endExpired(deps: Deps, signal: AbortSignal): Promise<number> {

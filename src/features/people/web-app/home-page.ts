@@ -21,6 +21,7 @@ function homePage(url: string): string {
 <link rel="stylesheet" href="/_pages/pages.css">
 <link rel="stylesheet" href="/_pages/home.css">
 <script src="/_pages/theme.js"></script>
+<script src="/_pages/banner.js" type="module"></script>
 </head>
 <body class="home">
 <a class="skip" href="#content">Skip to the content</a>

@@ -1,6 +1,6 @@
 /** Daily work on requests for access: ends those whose person has access by now in another way, and forgets old ones. */
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import type { AccessRequestId, ArtifactId, UserId } from '../../../../protocol/core/ids.ts';
-import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { readHead } from '../../artifacts/artifacts/rows.ts';
 import type { Queries, ServiceDeps } from '../../deps.ts';
 import { readStandings } from '../../people/persons/rows.ts';
@@ -8,7 +8,7 @@ import { remainingRole } from '../collaborators/rules.ts';
 import { deleteOldRequests, endRequests, listPendingAfter } from './rows.ts';
 
 const ROWS_AT_ONCE = 100;
-const KEPT_MS = LIMITS.accessRequestsKeptDays * 24 * 3_600_000;
+const KEPT_MS = RETENTION.accessRequests.keptMs;
 
 type Deps = Pick<ServiceDeps, 'sql' | 'clock'>;
 

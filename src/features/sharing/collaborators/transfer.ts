@@ -10,9 +10,10 @@ import { pageUrl } from '../../../platform/config.ts';
 import { auditArtifact } from '../../artifacts/artifacts/audit.ts';
 import { type ArtifactRow, holderOfRow, writeOwner } from '../../artifacts/artifacts/rows.ts';
 import { changeTimeMs } from '../../artifacts/artifacts/rules.ts';
+import { requirePublicAllowed } from '../../business/tiers/rules.ts';
 import type { Queries, ServiceDeps } from '../../deps.ts';
 import { tierIn } from '../../people/accounts/rows.ts';
-import { type Accounts, accountsOf, mayPublishPublicly } from '../../people/accounts/rules.ts';
+import { type Accounts, accountsOf } from '../../people/accounts/rules.ts';
 import { findByProvedEmail, readLinked, readLocale } from '../../people/persons/rows.ts';
 import { addUsage, artifactBytes, lockUsage } from '../../people/usage/rows.ts';
 import { requireRoom, type Usage } from '../../people/usage/rules.ts';
@@ -66,13 +67,12 @@ async function requireMayOwn(tx: Queries, row: ArtifactRow, newOwner: UserId, th
       hint: 'Add them to the workspace, or move the artifact out of it first.',
     });
   }
-  if (row.visibility === 'public' && !mayPublishPublicly(await tierIn(tx, newOwner, row.workspace_id))) {
-    throw new Failure('PLAN_REQUIRED', {
-      param: 'email',
-      message: 'The artifact is public, and their account has no plan for that.',
-      hint: 'Make it private first, or put it into a workspace with a paid plan.',
-    });
-  }
+  if (row.visibility !== 'public') return;
+  requirePublicAllowed(await tierIn(tx, newOwner, row.workspace_id), {
+    param: 'email',
+    message: 'The artifact is public, and their account has no plan for that.',
+    hint: 'Make it private first, or put it into a workspace with a paid plan.',
+  });
 }
 
 /** Throws ACCOUNT_STORAGE_FULL. How much the other account has is not told. */

@@ -16,9 +16,9 @@ import { ABILITIES, type accessSimulated } from '../../../../protocol/sharing/ex
 import type { Handlers } from '../../../edge/call.ts';
 import { cutPage, decodeCursor } from '../../../edge/paging.ts';
 import { readHead } from '../../artifacts/artifacts/rows.ts';
+import { isEnabled } from '../../business/tiers/rules.ts';
 import type { Queries, ServiceDeps } from '../../deps.ts';
 import { findByProvedEmail, readGrantsOfAddress, readStandings } from '../../people/persons/rows.ts';
-import { isEnabled } from '../../workspaces/features/rules.ts';
 import { seenFolder, seesFolder } from '../../workspaces/folders/places.ts';
 import { readWorkspaceByRef } from '../../workspaces/workspaces/rows.ts';
 import { presentGrant } from '../grants/handlers.ts';

@@ -1,3 +1,4 @@
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import type { Handlers } from '../../../edge/call.ts';
 import { cutPage, decodeCursor } from '../../../edge/paging.ts';
@@ -15,7 +16,7 @@ export function receiptsModule(deps: ModuleDeps): Module<Ids> & { readonly recei
     receipts,
     handlers: receiptHandlers(deps, receipts),
     sweeps: [
-      { name: 'receipts', run: () => deleteOldReceipts(sql, clock.nowMs() - LIMITS.receiptsKeptMs, LIMITS.receiptsPerWorkspaceMax) },
+      { name: 'receipts', run: () => deleteOldReceipts(sql, clock.nowMs() - RETENTION.receipts.keptMs, LIMITS.receiptsPerWorkspaceMax) },
     ],
     close: () => receipts.flush(),
   };

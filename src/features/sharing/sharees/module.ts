@@ -1,3 +1,4 @@
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
 import { deleteUnusedExternals } from './externals.ts';
 import { shareeHandlers } from './handlers.ts';
@@ -5,12 +6,12 @@ import { type ExternalTokenDeps, externalTokenHandlers } from './token-handlers.
 
 type Ids = keyof ReturnType<typeof shareeHandlers> | keyof ReturnType<typeof externalTokenHandlers>;
 
-const DAY_MS = 24 * 3_600_000;
+const KEPT_MS = RETENTION['people outside'].keptMs;
 
 export function shareesModule(deps: ModuleDeps & Pick<ExternalTokenDeps, 'tokens'>): Module<Ids> {
   const { sql, clock } = deps;
   return {
     handlers: { ...shareeHandlers(deps), ...externalTokenHandlers(deps) },
-    sweeps: [{ name: 'people outside', run: () => deleteUnusedExternals(sql, clock.nowMs() - DAY_MS) }],
+    sweeps: [{ name: 'people outside', run: () => deleteUnusedExternals(sql, clock.nowMs() - KEPT_MS) }],
   };
 }

@@ -1,11 +1,11 @@
 /** What a workspace may share and how much, decided without I/O. */
 import { Failure } from '../../../../protocol/core/errors.ts';
-import { isEnabled } from '../../workspaces/features/rules.ts';
+import { requireAllowed } from '../../business/tiers/rules.ts';
 import type { WorkspaceRow } from '../../workspaces/workspaces/rows.ts';
 
 /** Throws EXTERNAL_SHARING_NOT_ENTITLED. What was shared before stays in the lists and can be taken back, and opens nothing meanwhile. */
 export function requireEntitled(workspace: WorkspaceRow): void {
-  if (!isEnabled(workspace, 'collab.external_sharing')) throw new Failure('EXTERNAL_SHARING_NOT_ENTITLED');
+  requireAllowed(workspace, 'collab.external_sharing');
 }
 
 /** Throws WORKSPACE_LIMIT_EXCEEDED. */

@@ -11,20 +11,22 @@ const COLUMNS = [
 /** What a spreadsheet would run as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
+/** Of more than one workspace each line ends with the workspace. */
 export async function* auditCsv(sql: Queries, filter: AuditFilter): AsyncGenerator<string> {
-  yield line(COLUMNS);
+  const ofAll = typeof filter.workspaceId !== 'string';
+  yield line(ofAll ? [...COLUMNS, 'workspace_id'] : COLUMNS);
   let after = { number: Number.MAX_SAFE_INTEGER, id: '' };
   for (;;) {
     const rows = await listEntries(sql, filter, after, ROWS_AT_ONCE);
     const last = rows.at(-1);
     if (last === undefined) return;
-    yield rows.map(lineOf).join('');
+    yield rows.map((row) => lineOf(row, ofAll)).join('');
     if (rows.length < ROWS_AT_ONCE) return;
     after = { number: last.at_ms, id: last.id };
   }
 }
 
-function lineOf(row: AuditRow): string {
+function lineOf(row: AuditRow, withWorkspace: boolean): string {
   const { actor_kind, actor_id, actor_name, action, target_type, target_id, target_name, detail, address, request_id } = row;
   const target = [target_type, target_id, target_name];
   return line([
@@ -38,6 +40,7 @@ function lineOf(row: AuditRow): string {
     JSON.stringify(detail),
     address,
     request_id,
+    ...(withWorkspace ? [row.workspace_id] : []),
   ]);
 }
 

@@ -8,7 +8,7 @@ import type { ServiceDeps } from '../../deps.ts';
 import { auditCsv } from './export.ts';
 import { type AuditFilter, type AuditRow, countEntries, listEntries } from './rows.ts';
 
-const HEADERS = { 'Content-Disposition': 'attachment; filename="audit.csv"' };
+export const CSV_HEADERS = { 'Content-Disposition': 'attachment; filename="audit.csv"' };
 
 export function auditHandlers({ sql }: Pick<ServiceDeps, 'sql'>): Handlers<'audit.list'> {
   return {
@@ -22,21 +22,21 @@ export function auditHandlers({ sql }: Pick<ServiceDeps, 'sql'>): Handlers<'audi
       };
       const after = decodeCursor(query.cursor);
       if (wantsCsv(accept)) {
-        return { reply: 'csv', body: '', type: 'text/csv; charset=utf-8', stream: streamOf(auditCsv(sql, filter)), headers: HEADERS };
+        return { reply: 'csv', body: '', type: 'text/csv; charset=utf-8', stream: streamOf(auditCsv(sql, filter)), headers: CSV_HEADERS };
       }
       const rows = await listEntries(sql, filter, after, query.limit + 1);
       const { items, page } = cutPage(rows, query.limit, (row) => ({ number: row.at_ms, id: row.id }));
       const total = query.count ? { total: await countEntries(sql, filter) } : {};
-      return { reply: 'ok', body: { entries: items.map(present), ...page, ...total } };
+      return { reply: 'ok', body: { entries: items.map(presentEntry), ...page, ...total } };
     },
   };
 }
 
-function wantsCsv(accept: string): boolean {
+export function wantsCsv(accept: string): boolean {
   return new Negotiator({ headers: { accept: accept || '*/*' } }).mediaTypes(['application/json', 'text/csv'])[0] === 'text/csv';
 }
 
-function present(row: AuditRow) {
+export function presentEntry(row: AuditRow) {
   return {
     id: row.id,
     at: dateTime(row.at_ms),

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../../protocol/core/limits.ts';
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
 import { auditHandlers } from './handlers.ts';
 import { forgetEntries } from './rows.ts';
@@ -6,7 +6,7 @@ import { forgetEntries } from './rows.ts';
 type Ids = keyof ReturnType<typeof auditHandlers>;
 
 /** As long as what the workspace had can be restored. */
-const KEPT_MS = LIMITS.trashRetentionDays * 24 * 3600 * 1000;
+const KEPT_MS = RETENTION.audit.keptMs;
 
 export function auditModule(deps: ModuleDeps): Module<Ids> {
   const { sql, clock } = deps;

@@ -5,6 +5,8 @@ import type { Queries } from '../../deps.ts';
 
 export interface AuditRow {
   readonly id: Id<'audit'>;
+  /** Null for what concerns the installation. */
+  readonly workspace_id: WorkspaceId | null;
   readonly at_ms: number;
   readonly actor_kind: 'user' | 'agent' | 'system';
   readonly actor_id: string | null;
@@ -19,18 +21,23 @@ export interface AuditRow {
 }
 
 export interface AuditFilter {
-  readonly workspaceId: WorkspaceId;
+  /** Null: what concerns the installation. Undefined: everything. */
+  readonly workspaceId: WorkspaceId | null | undefined;
   /** An action, or all of a resource where it ends with a dot. */
   readonly action: string | undefined;
   readonly actor: string | undefined;
+  /** The id of what was changed. */
+  readonly target?: string | undefined;
   /** Unix ms: the first included, the last not. */
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-function found(sql: Queries, { workspaceId, action, actor, fromMs, toMs }: AuditFilter) {
+function found(sql: Queries, { workspaceId, action, actor, target, fromMs, toMs }: AuditFilter) {
   return sql`
-    from audit_entry where workspace_id = ${workspaceId} and at_ms >= ${fromMs} and at_ms < ${toMs}
+    from audit_entry where at_ms >= ${fromMs} and at_ms < ${toMs}
+      ${workspaceId === undefined ? sql`` : workspaceId === null ? sql`and workspace_id is null` : sql`and workspace_id = ${workspaceId}`}
+      ${target === undefined ? sql`` : sql`and target_id = ${target}`}
       ${actor === undefined ? sql`` : sql`and actor_id = ${actor}`}
       ${action === undefined ? sql`` : action.endsWith('.') ? sql`and starts_with(action, ${action})` : sql`and action = ${action}`}`;
 }
@@ -38,7 +45,7 @@ function found(sql: Queries, { workspaceId, action, actor, fromMs, toMs }: Audit
 /** Newest first. */
 export function listEntries(sql: Queries, filter: AuditFilter, after: PageKey, rowsMax: number) {
   return sql<AuditRow[]>`
-    select id, at_ms, actor_kind, actor_id, actor_name, action, target_type, target_id, target_name, detail, address, request_id
+    select id, workspace_id, at_ms, actor_kind, actor_id, actor_name, action, target_type, target_id, target_name, detail, address, request_id
     ${found(sql, filter)} and (at_ms, id) < (${after.number}, ${after.id})
     order by at_ms desc, id desc limit ${rowsMax}`;
 }

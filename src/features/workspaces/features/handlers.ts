@@ -4,12 +4,12 @@ import { Failure } from '../../../../protocol/core/errors.ts';
 import type { Feature } from '../../../../protocol/workspaces/features.ts';
 import { bodyEtag } from '../../../edge/answer.ts';
 import type { Handlers } from '../../../edge/call.ts';
+import { featuresOf } from '../../business/tiers/rules.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { audit } from '../audit/audit.ts';
 import type { WorkspaceDirectory } from '../workspaces/directory.ts';
 import { type FeatureFlag, lockWorkspace, type WorkspaceRow } from '../workspaces/rows.ts';
 import { deleteFlag, putFlag } from './rows.ts';
-import { featuresOf } from './rules.ts';
 
 type Deps = Pick<ServiceDeps, 'sql' | 'bus'> & { readonly workspaces: WorkspaceDirectory };
 
@@ -19,6 +19,12 @@ export function featureHandlers({ sql, bus, workspaces }: Deps): Handlers<'featu
     'features.update': async (call) => {
       const { id } = await found(workspaces, call.params.workspaceId);
       const wanted = Object.entries(call.body.features).map(([feature, value]) => [feature as Feature, flagOf(value)] as const);
+      // Nothing to write: administrators read so of a workspace that they are not in.
+      if (wanted.length === 0) {
+        const now = await found(workspaces, id);
+        checkConditions({ etag: reply(now).etag }, call);
+        return reply(now);
+      }
       const row = await sql.begin(async (tx) => {
         const before = await lockWorkspace(tx, id);
         checkConditions({ etag: reply(before).etag }, call);

@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../../protocol/core/limits.ts';
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
 import { inviteHandlers } from './handlers.ts';
 import { type InvitationDeps, Invitations } from './invitations.ts';
@@ -7,7 +7,7 @@ import { deleteClosed } from './rows.ts';
 type Ids = keyof ReturnType<typeof inviteHandlers>;
 
 /** Closed invitations are listed for a while. */
-const KEPT_MS = LIMITS.trashRetentionDays * 24 * 3600 * 1000;
+const KEPT_MS = RETENTION.invites.keptMs;
 
 export function invitesModule(deps: ModuleDeps & Pick<InvitationDeps, 'mail'>): Module<Ids> & { readonly invitations: Invitations } {
   const { sql, clock } = deps;

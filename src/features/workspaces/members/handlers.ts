@@ -14,7 +14,17 @@ import type { WorkspaceDirectory } from '../workspaces/directory.ts';
 import { presentWorkspace } from '../workspaces/present.ts';
 import { lockWorkspace, showWorkspace } from '../workspaces/rows.ts';
 import { join } from './joining.ts';
-import { countMembers, deleteMember, hasOtherOwner, listMembers, type MemberRow, requireActor, requireMember, writeRole } from './rows.ts';
+import {
+  countMembers,
+  deleteMember,
+  hasOtherOwner,
+  listMembers,
+  type MemberRow,
+  requireActor,
+  requireMember,
+  writeBillingManager,
+  writeRole,
+} from './rows.ts';
 import { requireMayAssign, requireMayRemove, requireOwnerStays } from './rules.ts';
 
 type Ids = 'members.list' | 'members.add' | 'members.update' | 'members.remove' | 'workspaces.join' | 'workspaces.transfer';
@@ -43,7 +53,7 @@ export function memberHandlers(deps: MemberDeps): Handlers<Ids> {
     'members.update': async (call) => {
       const { workspace, params, body } = call;
       const { accounts, member } = await sql.begin(async (tx) => {
-        const role = await assign(tx, call, workspace.id, params.userId, body.role);
+        const role = await change(tx, call, workspace.id, params.userId, body);
         return { ...role, member: await requireMember(tx, workspace.id, params.userId) };
       });
       told(accounts);
@@ -69,7 +79,14 @@ export function memberHandlers(deps: MemberDeps): Handlers<Ids> {
 }
 
 function present(row: MemberRow) {
-  return { user_id: row.user_id, email: row.email, name: row.name, role: row.role, joined_at: dateTime(row.joined_at_ms) };
+  return {
+    user_id: row.user_id,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    billing_manager: row.billing_manager,
+    joined_at: dateTime(row.joined_at_ms),
+  };
 }
 
 interface Wanted {
@@ -92,16 +109,26 @@ async function addMember(tx: Queries, call: PersonCall, workspaceId: WorkspaceId
   return { accounts, member };
 }
 
-/** Gives a role to a member, with all linked accounts. Throws USER_NOT_FOUND, FORBIDDEN, LAST_OWNER. */
-async function assign(tx: Queries, call: PersonCall, workspaceId: WorkspaceId, userId: UserId, role: MemberRow['role']) {
+interface MemberChange {
+  readonly role?: MemberRow['role'] | undefined;
+  readonly billing_manager?: boolean | undefined;
+}
+
+/** Changes a member, with all linked accounts. Throws USER_NOT_FOUND, FORBIDDEN, LAST_OWNER. */
+async function change(tx: Queries, call: PersonCall, workspaceId: WorkspaceId, userId: UserId, { role, billing_manager }: MemberChange) {
   await lockWorkspace(tx, workspaceId);
   const actor = await requireActor(tx, call, workspaceId, 'admin');
   const before = await requireMember(tx, workspaceId, userId);
-  requireMayAssign(actor, before.role, role);
+  // Only owners decide who may spend the money of the workspace.
+  requireMayAssign(actor, before.role, billing_manager === undefined ? (role ?? before.role) : 'owner');
   const accounts = await readLinked(tx, [userId]);
-  requireOwnerStays(before.role, role, await hasOtherOwner(tx, workspaceId, accounts));
-  await writeRole(tx, workspaceId, accounts, role);
-  await audit(tx, call, { workspaceId, action: 'member.update', target: targetOf(before), detail: { from: before.role, to: role } });
+  if (role !== undefined) {
+    requireOwnerStays(before.role, role, await hasOtherOwner(tx, workspaceId, accounts));
+    await writeRole(tx, workspaceId, accounts, role);
+  }
+  if (billing_manager !== undefined) await writeBillingManager(tx, workspaceId, accounts, billing_manager);
+  const changed = { ...(role !== undefined && { from: before.role, to: role }), ...(billing_manager !== undefined && { billing_manager }) };
+  await audit(tx, call, { workspaceId, action: 'member.update', target: targetOf(before), detail: changed });
   return { accounts };
 }
 

@@ -2,13 +2,15 @@
 import type { WorkspaceRole } from '../../../../protocol/core/endpoint.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
 import type { UserId, WorkspaceId } from '../../../../protocol/core/ids.ts';
+import { readPaidSeats } from '../../business/billing/rows.ts';
 import type { Queries } from '../../deps.ts';
+import { tierIn, tierOf } from '../../people/accounts/rows.ts';
 import type { Accounts } from '../../people/accounts/rules.ts';
 import { readLinked } from '../../people/persons/rows.ts';
 import { countWorkspaces } from '../workspaces/rows.ts';
 import { requireRoomForWorkspace } from '../workspaces/rules.ts';
 import { countMembers, insertMember, readRole } from './rows.ts';
-import { requireRoomForMember } from './rules.ts';
+import { requireRoomForMember, requireSeat } from './rules.ts';
 
 interface Joining {
   readonly workspaceId: WorkspaceId;
@@ -27,8 +29,10 @@ export async function join(tx: Queries, joining: Joining): Promise<Accounts> {
   const { workspaceId, userId, role } = joining;
   const accounts = await readLinked(tx, [userId]);
   if ((await readRole(tx, workspaceId, accounts)) !== null) throw new Failure('ALREADY_MEMBER');
-  requireRoomForMember(await countMembers(tx, workspaceId));
-  requireRoomForWorkspace(await countWorkspaces(tx, accounts), role === 'owner');
+  const members = await countMembers(tx, workspaceId);
+  requireRoomForMember(members, await tierIn(tx, null, workspaceId));
+  requireSeat(members, await readPaidSeats(tx, workspaceId));
+  requireRoomForWorkspace(await countWorkspaces(tx, accounts), role === 'owner', await tierOf(tx, userId));
   await insertMember(tx, joining);
   return accounts;
 }

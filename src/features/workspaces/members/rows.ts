@@ -13,6 +13,7 @@ export interface MemberRow {
   readonly email: string | null;
   readonly name: string | null;
   readonly role: WorkspaceRole;
+  readonly billing_manager: boolean;
   readonly joined_at_ms: number;
 }
 
@@ -56,7 +57,7 @@ export async function requireActor(
 }
 
 function memberColumns(sql: Queries) {
-  return sql`m.user_id, a.email, coalesce(nullif(a.name, ''), a.username) as name, m.role, m.joined_at_ms`;
+  return sql`m.user_id, a.email, coalesce(nullif(a.name, ''), a.username) as name, m.role, m.billing_manager, m.joined_at_ms`;
 }
 
 /** Newest first. */
@@ -91,6 +92,13 @@ export async function requireMember(sql: Queries, workspaceId: WorkspaceId, user
 export async function writeRole(tx: Queries, workspaceId: WorkspaceId, accounts: Accounts, role: WorkspaceRole): Promise<void> {
   await tx`
     update workspace_member set role = ${role} where workspace_id = ${workspaceId} and user_id = any(${accounts as UserId[]})`;
+}
+
+/** Of a person: of all linked accounts that are members. */
+export async function writeBillingManager(tx: Queries, workspaceId: WorkspaceId, accounts: Accounts, isManager: boolean): Promise<void> {
+  await tx`
+    update workspace_member set billing_manager = ${isManager}
+    where workspace_id = ${workspaceId} and user_id = any(${accounts as UserId[]})`;
 }
 
 export async function deleteMember(tx: Queries, workspaceId: WorkspaceId, accounts: Accounts): Promise<void> {

@@ -1,7 +1,8 @@
 /** Who may change whom in a workspace, decided without I/O. */
 import type { WorkspaceRole } from '../../../../protocol/core/endpoint.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
-import { LIMITS } from '../../../../protocol/core/limits.ts';
+import type { Tier } from '../../../../protocol/people/accounts.ts';
+import { allowanceOf, hasRoom, roomierHint } from '../../business/tiers/rules.ts';
 
 const RANKS: Readonly<Record<WorkspaceRole, number>> = { member: 0, admin: 1, owner: 2 };
 
@@ -25,8 +26,20 @@ export function requireOwnerStays(before: WorkspaceRole, after: WorkspaceRole | 
   if (before === 'owner' && after !== 'owner' && !hasOtherOwner) throw new Failure('LAST_OWNER');
 }
 
-/** Throws WORKSPACE_LIMIT_EXCEEDED. */
-export function requireRoomForMember(members: number): void {
-  if (members < LIMITS.workspaceMembersMax) return;
-  throw new Failure('WORKSPACE_LIMIT_EXCEEDED', { message: `A workspace may have ${LIMITS.workspaceMembersMax} members.` });
+/** `seats`: that are paid for; null where the plan is not paid by seats. Throws WORKSPACE_LIMIT_EXCEEDED. */
+export function requireSeat(members: number, seats: number | null): void {
+  if (seats === null || members < seats) return;
+  throw new Failure('WORKSPACE_LIMIT_EXCEEDED', {
+    message: `All ${seats} seats that the workspace pays for are taken.`,
+    hint: 'An owner buys more seats in billing, with PATCH /v1/billing/subscription, or removes members first.',
+  });
+}
+
+/** Throws WORKSPACE_LIMIT_EXCEEDED where a workspace whose plan is of this tier has no seat left. */
+export function requireRoomForMember(members: number, tier: Tier): void {
+  if (hasRoom(tier, 'members', members)) return;
+  throw new Failure('WORKSPACE_LIMIT_EXCEEDED', {
+    message: `A workspace may have ${allowanceOf(tier).membersMax} members.`,
+    hint: `Remove members first.${roomierHint(tier, 'members', members + 1)}`,
+  });
 }

@@ -10,6 +10,7 @@ import { violates } from '../../../storage/pg-errors.ts';
 import { changeTimeMs } from '../../artifacts/artifacts/rules.ts';
 import { freeSlugOf, requireSlug, slugify } from '../../artifacts/artifacts/slugs.ts';
 import type { Queries, ServiceDeps } from '../../deps.ts';
+import { tierOf } from '../../people/accounts/rows.ts';
 import { type Accounts, accountsOf } from '../../people/accounts/rules.ts';
 import { lockPerson } from '../../people/persons/rows.ts';
 import { type AuditedCall, audit } from '../audit/audit.ts';
@@ -88,7 +89,7 @@ async function makeWorkspace(
   if (body.slug !== undefined) requireSlug(body.slug);
   // Locked, so that workspaces that are made together cannot exceed the maximum.
   await lockPerson(tx, user);
-  requireRoomForWorkspace(await countWorkspaces(tx, accountsOf(call.principal)), true);
+  requireRoomForWorkspace(await countWorkspaces(tx, accountsOf(call.principal)), true, await tierOf(tx, user));
   const slug = body.slug ?? (await freeSlugOf(slugify(body.name), (slug) => isSlugTaken(tx, slug)));
   const { name, description = null, locale = 'en' } = body;
   const id = await insertWorkspace(tx, { slug, name, description, locale, tier: config.DEFAULT_TIER, createdBy: user, nowMs });

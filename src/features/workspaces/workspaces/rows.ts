@@ -147,15 +147,17 @@ export interface OwnWorkspace {
   readonly name: string;
   readonly slug: string;
   readonly role: WorkspaceRole;
+  readonly billing_manager: boolean;
 }
 
-/** The workspaces of a person, with the best role of the linked accounts, by name. */
+/** The workspaces of a person, with the best role of the linked accounts and whether any of them manages what is paid, by name. */
 export function listOwnWorkspaces(sql: Queries, accounts: Accounts): Promise<OwnWorkspace[]> {
   return sql<OwnWorkspace[]>`
-    select w.id, w.name, w.slug, m.role
+    select w.id, w.name, w.slug, m.role, m.billing_manager
     from (
-      select distinct on (workspace_id) workspace_id, role from workspace_member where user_id = any(${accounts as UserId[]})
-      order by workspace_id, array_position(array['owner', 'admin', 'member'], role)
+      select workspace_id, (array_agg(role order by array_position(array['owner', 'admin', 'member'], role)))[1] as role,
+        bool_or(billing_manager) as billing_manager
+      from workspace_member where user_id = any(${accounts as UserId[]}) group by workspace_id
     ) m join workspace w on w.id = m.workspace_id
     where w.deleted_at_ms is null
     order by w.name, w.id`;

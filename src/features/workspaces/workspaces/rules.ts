@@ -1,17 +1,21 @@
 /** What may become of a workspace, decided without I/O. */
-import { Failure } from '../../../../protocol/core/errors.ts';
+import { ERRORS, Failure } from '../../../../protocol/core/errors.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
-import { isEnabled } from '../features/rules.ts';
+import type { Tier } from '../../../../protocol/people/accounts.ts';
+import { allowanceOf, hasRoom, requireAllowed, roomierHint } from '../../business/tiers/rules.ts';
 import type { WorkspaceFields, WorkspaceRow } from './rows.ts';
 
-/** Throws WORKSPACE_LIMIT_EXCEEDED where a person would belong to too many workspaces. */
-export function requireRoomForWorkspace(has: { readonly all: number; readonly owned: number }, willOwn: boolean): void {
+/** Throws WORKSPACE_LIMIT_EXCEEDED where a person of this tier would belong to too many workspaces, or own too many. */
+export function requireRoomForWorkspace(has: { readonly all: number; readonly owned: number }, willOwn: boolean, tier: Tier): void {
   if (has.all >= LIMITS.workspacesPerPersonMax) {
     throw new Failure('WORKSPACE_LIMIT_EXCEEDED', { message: `A person may belong to ${LIMITS.workspacesPerPersonMax} workspaces.` });
   }
-  if (willOwn && has.owned >= LIMITS.workspacesOwnedMax) {
-    throw new Failure('WORKSPACE_LIMIT_EXCEEDED', { message: `A person may own ${LIMITS.workspacesOwnedMax} workspaces.` });
-  }
+  if (!willOwn || hasRoom(tier, 'workspaces_owned', has.owned)) return;
+  const { workspacesOwnedMax } = allowanceOf(tier);
+  throw new Failure('WORKSPACE_LIMIT_EXCEEDED', {
+    message: `A person may own ${workspacesOwnedMax} workspaces.`,
+    hint: `${ERRORS.WORKSPACE_LIMIT_EXCEEDED.hint}${roomierHint(tier, 'workspaces_owned', has.owned + 1)}`,
+  });
 }
 
 /** Throws INVALID_REQUEST: whoever deletes a workspace says which, in words that are not in the path. */
@@ -38,13 +42,7 @@ interface WorkspaceChange extends Partial<Omit<WorkspaceFields, 'accent_color' |
 export function changedFields(row: WorkspaceRow, change: WorkspaceChange): WorkspaceFields {
   const { branding = {}, ...rest } = change;
   const wantsBranding = branding.hide_footer === true || typeof branding.logo === 'string';
-  if (wantsBranding && !isEnabled(row, 'custom_branding')) {
-    throw new Failure('PLAN_REQUIRED', {
-      param: 'branding',
-      message: 'A logo and pages without our footer need a plan with custom branding.',
-      hint: 'Upgrade the plan of the workspace.',
-    });
-  }
+  if (wantsBranding) requireAllowed(row, 'custom_branding', { param: 'branding' });
   const given = Object.fromEntries(Object.entries({ ...rest, ...branding }).filter(([, value]) => value !== undefined));
   const { name, slug, description, locale, accent_color, hide_footer, logo } = row;
   return { name, slug, description, locale, accent_color, hide_footer, logo, ...given };
