@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { AlertEventId, AlertRuleId, ArtifactId } from '../../../../protocol/core/ids.ts';
 import type { PageKey } from '../../../edge/paging.ts';
+import { isSuspended } from '../../artifacts/artifacts/rows.ts';
 import type { Queries } from '../../deps.ts';
+import { isPersonSuspended } from '../../people/persons/rows.ts';
 
 export interface EventRow {
   readonly id: AlertEventId;
@@ -67,7 +69,10 @@ export interface DeliveryBounds {
 
 const CANDIDATES = 512;
 
-/** Takes events whose delivery is due. Those of one rule go out one after the other, in their order. */
+/**
+ * Takes events whose delivery is due. Those of one rule go out one after the other, in their order. What is suspended, or whose maker is, waits
+ * until that is lifted.
+ */
 export async function claimDeliveries(sql: Queries, nowMs: number, bounds: DeliveryBounds): Promise<DeliveryClaim[]> {
   const { eventsMax, perArtifactMax, leaseMs, busy } = bounds;
   const token = randomUUID();
@@ -75,6 +80,8 @@ export async function claimDeliveries(sql: Queries, nowMs: number, bounds: Deliv
     with first as materialized (
       select f.id, f.next_attempt_at_ms, r.artifact_id from alert_event f join alert_rule r on r.id = f.rule_id
       where f.next_attempt_at_ms <= ${nowMs} and (f.lease_ends_at is null or f.lease_ends_at < clock_timestamp()) and r.artifact_id <> all(${busy as ArtifactId[]}::text[])
+        and not exists (select from artifact a where a.id = r.artifact_id and ${isSuspended(sql)})
+        and not exists (select from account a where a.id = r.created_by and ${isPersonSuspended(sql)})
         and not exists (
           select from alert_event p where p.rule_id = f.rule_id and p.delivery = 'waiting' and (p.at_ms, p.id) < (f.at_ms, f.id))
       order by f.next_attempt_at_ms limit ${CANDIDATES}

@@ -73,28 +73,29 @@ export function alertHandlers(deps: AlertDeps): Handlers<Ids> {
       };
     },
     'alerts.get': async ({ principal, params }) => {
-      const { rule } = await requireRule(deps, sql, params.alertId, principal);
+      const { rule } = await requireRule(deps, params.alertId, principal);
       return shown(rule);
     },
     'alerts.update': async (call) => shown(await update(deps, call)),
     'alerts.delete': async (call) => {
+      const { head, rule: found } = await requireRule(deps, call.params.alertId, call.principal);
       await sql.begin(async (tx) => {
-        const { rule, head } = await lockedRule(deps, tx, call.params.alertId, call);
+        const rule = await lockedRule(tx, found, call);
         await deleteRule(tx, rule.id);
         await auditRule(tx, call, head, rule, 'delete');
       });
       return { reply: 'ok', body: { success: true } };
     },
     'alerts.run': async (call) => {
-      const { rule } = await requireRule(deps, sql, call.params.alertId, call.principal);
+      const { rule } = await requireRule(deps, call.params.alertId, call.principal);
       return { reply: 'ok', body: await runNow(deps, rule) };
     },
     'alerts.rehearse': async ({ principal, params }) => {
-      const { rule } = await requireRule(deps, sql, params.alertId, principal);
+      const { rule } = await requireRule(deps, params.alertId, principal);
       return { reply: 'ok', body: await rehearse(deps, rule.id) };
     },
     'alerts.events': async ({ principal, params, query: { fired, limit, cursor, count } }) => {
-      const { rule } = await requireRule(deps, sql, params.alertId, principal);
+      const { rule } = await requireRule(deps, params.alertId, principal);
       const rows = await listEvents(sql, rule.id, fired, decodeCursor(cursor), limit + 1);
       const { items, page } = cutPage(rows, limit, ({ at_ms, id }) => ({ number: at_ms, id }));
       const total = count ? { total: await countEvents(sql, rule.id, fired) } : {};
@@ -114,7 +115,7 @@ interface Found {
 }
 
 /** Throws ALERT_NOT_FOUND where the caller may not know of its artifact, FORBIDDEN and INSUFFICIENT_SCOPE. */
-async function requireRule({ heads }: AlertDeps, sql: Queries, id: AlertRuleId, principal: Principal): Promise<Found> {
+async function requireRule({ sql, heads }: AlertDeps, id: AlertRuleId, principal: Principal): Promise<Found> {
   const rule = await readRule(sql, id);
   const head = rule === null ? null : await heads.get(rule.artifact_id);
   const decision = decide(head, principal, 'edit', 'artifacts:publish');
@@ -124,18 +125,12 @@ async function requireRule({ heads }: AlertDeps, sql: Queries, id: AlertRuleId, 
 }
 
 /** For a change, under its locks and the conditions of the call. The turn first, as everybody does who changes either. */
-async function lockedRule(
-  deps: AlertDeps,
-  tx: Queries,
-  id: AlertRuleId,
-  call: Pick<Call, 'principal' | 'ifMatch' | 'ifNoneMatch' | 'refusal'>,
-): Promise<Found> {
-  const { rule: before } = await requireRule(deps, tx, id, call.principal);
-  await lockTurn(tx, turnOf(before));
-  const found = await requireRule(deps, tx, id, call.principal);
+async function lockedRule(tx: Queries, found: RuleRow, call: Pick<Call, 'ifMatch' | 'ifNoneMatch' | 'refusal'>): Promise<RuleRow> {
+  await lockTurn(tx, turnOf(found));
+  const rule = await required(tx, found.id);
   if (call.refusal !== undefined) throw call.refusal;
-  checkConditions({ etag: bodyEtag(presentRule(found.rule)), updatedAtMs: found.rule.updated_at_ms }, call);
-  return found;
+  checkConditions({ etag: bodyEtag(presentRule(rule)), updatedAtMs: rule.updated_at_ms }, call);
+  return rule;
 }
 
 function turnOf({ artifact_id, id }: Pick<RuleRow, 'artifact_id' | 'id'>): TurnPlace {
@@ -171,8 +166,10 @@ async function requireRoom(tx: Queries, artifactId: RuleRow['artifact_id'], user
 
 async function update(deps: AlertDeps, call: Call<Endpoints['alerts.update']>): Promise<RuleRow> {
   const { body, params, nowMs } = call;
+  // Before the transaction: it may have to read the head on another connection.
+  const { head, rule: found } = await requireRule(deps, params.alertId, call.principal);
   return deps.sql.begin(async (tx) => {
-    const { rule: before, head } = await lockedRule(deps, tx, params.alertId, call);
+    const before = await lockedRule(tx, found, call);
     const { spec, isAnew } = changedSpec(deps.sealer, before, body);
     if (body.metric_id !== undefined) await requireMetric(tx, before.artifact_id, body.metric_id);
     await updateRule(tx, before.id, spec, isAnew, nowMs);

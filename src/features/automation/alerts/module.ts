@@ -1,3 +1,4 @@
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
 import type { MetricReader } from '../metrics/reading.ts';
@@ -11,7 +12,7 @@ import { resealAlerts } from './reseal.ts';
 type Ids = keyof ReturnType<typeof alertHandlers>;
 type Needed = Pick<AlertDeps, 'heads'> & Pick<DeliveryDeps, 'mail'> & { readonly turns: TurnLoop; readonly reader: MetricReader };
 
-const EVENTS_KEPT_MS = LIMITS.alertEventsKeptDays * 24 * 3_600_000;
+const EVENTS_KEPT_MS = RETENTION.alertEvents.keptMs;
 
 export function alertsModule(deps: ModuleDeps & Needed): Module<Ids> {
   const { sql, clock, turns } = deps;

@@ -17,6 +17,7 @@ import type { LimiterDeps, Queries, ServiceDeps } from '../../deps.ts';
 import { accountsOf } from '../../people/accounts/rules.ts';
 import { isEditor, requireEditable, requireUsable } from '../templates/finding.ts';
 import { renderTemplate } from '../templates/render.ts';
+import { requireAttachable } from './attachments.ts';
 import { notifyOwner } from './notify-owner.ts';
 import { presentBatch } from './present.ts';
 import { newChallenge } from './proof.ts';
@@ -72,21 +73,29 @@ export function emailHandlers(deps: EmailDeps): Handlers<Ids> {
   };
 }
 
-/** Throws ARTIFACT_NOT_FOUND, FORBIDDEN, TEMPLATE_NOT_FOUND, EMAIL_NOT_PROVED, RATE_LIMITED, INVALID_REQUEST. */
+/**
+ * Throws ARTIFACT_NOT_FOUND, FORBIDDEN, TEMPLATE_NOT_FOUND, FILE_NOT_FOUND, ATTACHMENTS_TOO_LARGE, EMAIL_NOT_PROVED, RATE_LIMITED, INVALID_REQUEST.
+ */
 async function send({ limiters }: EmailDeps, tx: Queries, call: Call<Endpoints['email.send']>) {
   const { body, principal, user, nowMs } = call;
   const head = await requireEditable(tx, body.artifact_id, principal, EDITORS);
   const content = await contentOf(tx, call);
+  const attachments = await requireAttachable(tx, body.attachments ?? [], user, nowMs);
   const queued = await queuePageMail(tx, {
     artifactId: head.id,
     senderUserId: user,
     to: body.to,
     ...content,
     replyTo: body.reply_to ?? null,
+    attachments,
     nowMs,
     limiters,
   });
-  await auditArtifact(tx, call, await requireArtifact(tx, head.id, []), 'email.send', { recipients: body.to.length, email: queued.id });
+  await auditArtifact(tx, call, await requireArtifact(tx, head.id, []), 'email.send', {
+    recipients: body.to.length,
+    email: queued.id,
+    ...(attachments.length > 0 && { files: attachments.map(({ deliverableId }) => deliverableId) }),
+  });
   return queued;
 }
 

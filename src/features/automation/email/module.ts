@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../../protocol/core/limits.ts';
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import { SigningKey } from '../../../storage/signing-key.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
 import { type EmailDeps, emailHandlers } from './handlers.ts';
@@ -7,7 +7,7 @@ import { unsubscribePages } from './unsubscribe-pages.ts';
 
 type Ids = keyof ReturnType<typeof emailHandlers> | keyof ReturnType<typeof unsubscribePages>;
 
-const KEPT_MS = LIMITS.mailRetentionDays * 24 * 3_600_000;
+const KEPT_MS = RETENTION.pageMails.keptMs;
 const KEY_NAME = 'notify_owner_key';
 
 export function emailModule(deps: ModuleDeps & Pick<EmailDeps, 'mail'>): Module<Ids> {

@@ -21,6 +21,7 @@ export function presentBatch(row: BatchRow, isOwner: boolean): z.input<typeof em
       error: isHidden ? null : failure,
       sent_at: sent_at_ms === null ? null : dateTime(sent_at_ms),
     })),
+    attachments: [...row.attachments],
     created_at: dateTime(row.created_at_ms),
   };
 }

@@ -7,9 +7,11 @@ import { PAGE_MAIL_LIMITS } from '../../../../protocol/core/rate-limits.ts';
 import { requireAccepted, type Spent } from '../../../edge/limits.ts';
 import { suppressedAmong } from '../../../mail/suppression.ts';
 import { localeOf, oneLine } from '../../../mail/templates/message.ts';
+import { rateOf } from '../../business/tiers/rules.ts';
 import type { LimiterDeps, Queries } from '../../deps.ts';
 import { textOfHtml } from '../templates/text-of-html.ts';
-import { insertBatch, insertMails, readLanguages, readSender } from './rows.ts';
+import { type AttachedFile, insertAttachments } from './attachment-rows.ts';
+import { insertBatch, insertMails, readLanguages, readSender, type Sender } from './rows.ts';
 
 export interface PageMail {
   readonly artifactId: ArtifactId;
@@ -22,6 +24,8 @@ export interface PageMail {
   readonly html?: string | undefined;
   readonly text?: string | undefined;
   readonly replyTo?: string | null;
+  /** What goes along: `requireAttachable` says which files may. */
+  readonly attachments?: readonly AttachedFile[];
   readonly nowMs: number;
   readonly limiters: Pick<LimiterDeps['limiters'], 'shared'>;
   /** Of a message to the owner of the page. */
@@ -66,6 +70,7 @@ export async function queuePageMail(tx: Queries, mail: PageMail): Promise<Queued
     nowMs,
   });
   if (id === null) throw new Failure('PROOF_INVALID');
+  await insertAttachments(tx, id, mail.attachments ?? []);
   const replyTo = mail.replyTo ?? null;
   await insertMails(
     tx,
@@ -76,13 +81,13 @@ export async function queuePageMail(tx: Queries, mail: PageMail): Promise<Queued
 }
 
 export const DAY_IS_SPENT = {
-  ofPerson: `A person may send ${PAGE_MAIL_LIMITS.ofPerson.quota} mails in 24 hours; each recipient is one.`,
-  ofArtifact: `An artifact may send ${PAGE_MAIL_LIMITS.ofArtifact.quota} mails in 24 hours; each recipient is one.`,
+  ofPerson: (quota: number) => `A person may send ${quota} mails in 24 hours; each recipient is one.`,
+  ofArtifact: (quota: number) => `An artifact may send ${quota} mails in 24 hours; each recipient is one.`,
 } as const;
 
 /** Always in this order, so that two transactions do not wait for each other. */
 async function spend(tx: Queries, { artifactId, senderUserId, limiters, toOwner }: PageMail, mails: number): Promise<Spent | null> {
-  const { ofNetwork, ofPerson, ofArtifact } = PAGE_MAIL_LIMITS;
+  const { ofNetwork, ofArtifact } = PAGE_MAIL_LIMITS;
   const sender = senderUserId === null ? null : await readSender(tx, senderUserId);
   if (senderUserId !== null && sender?.isProved !== true) throw new Failure('EMAIL_NOT_PROVED');
   if (mails === 0) return null;
@@ -94,12 +99,16 @@ async function spend(tx: Queries, { artifactId, senderUserId, limiters, toOwner 
       'Many messages were sent from this network today.',
     );
   }
-  const left = sender === null ? null : await limiters.shared.spendIn(tx, ofPerson, sender.personId, mails);
-  if (left !== null) {
-    requireAccepted(ofPerson, left, DAY_IS_SPENT.ofPerson);
-  }
+  const left = sender === null ? null : await spendOfPerson(tx, limiters, sender, mails);
   const spent = await limiters.shared.spendIn(tx, ofArtifact, artifactId, mails);
-  requireAccepted(ofArtifact, spent, DAY_IS_SPENT.ofArtifact);
+  requireAccepted(ofArtifact, spent, DAY_IS_SPENT.ofArtifact(ofArtifact.quota));
+  return left;
+}
+
+async function spendOfPerson(tx: Queries, limiters: PageMail['limiters'], { personId, tier }: Sender, mails: number): Promise<Spent> {
+  const limit = rateOf(PAGE_MAIL_LIMITS.ofPerson, tier);
+  const left = await limiters.shared.spendIn(tx, limit, personId, mails);
+  requireAccepted(limit, left, DAY_IS_SPENT.ofPerson(limit.quota));
   return left;
 }
 

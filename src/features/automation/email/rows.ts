@@ -1,5 +1,6 @@
 /** The SQL of `mail_batch`, and of its mails in the outbox. */
-import { type ArtifactId, type MailBatchId, newId, type PersonId, type UserId } from '../../../../protocol/core/ids.ts';
+import { type ArtifactId, type DeliverableId, type MailBatchId, newId, type PersonId, type UserId } from '../../../../protocol/core/ids.ts';
+import type { Tier } from '../../../../protocol/people/accounts.ts';
 import type { PageKey } from '../../../edge/paging.ts';
 import type { Statement } from '../../../storage/sql.ts';
 import type { Queries } from '../../deps.ts';
@@ -60,11 +61,14 @@ export interface Sender {
   readonly personId: PersonId;
   /** Whether any account of the person has a proved address. */
   readonly isProved: boolean;
+  /** The best of the person's accounts. */
+  readonly tier: Tier;
 }
 
 export async function readSender(sql: Queries, userId: UserId): Promise<Sender | null> {
   const [row] = await sql<Sender[]>`
-    select a.person_id as "personId", exists (select 1 from account p where p.person_id = a.person_id and p.email is not null) as "isProved"
+    select a.person_id as "personId", exists (select 1 from account p where p.person_id = a.person_id and p.email is not null) as "isProved",
+      (select b.tier from account b where b.person_id = a.person_id order by array_position(array['team', 'pro', 'free'], b.tier) limit 1) as tier
     from account a where a.id = ${userId}`;
   return row ?? null;
 }
@@ -94,6 +98,12 @@ export interface BatchRow {
   readonly subject: string;
   readonly created_at_ms: number;
   readonly mails: readonly MailRow[];
+  readonly attachments: readonly {
+    readonly file_id: DeliverableId;
+    readonly filename: string;
+    readonly size_bytes: number;
+    readonly cid: string | null;
+  }[];
 }
 
 function columns(sql: Queries): Statement {
@@ -105,7 +115,11 @@ function columns(sql: Queries): Statement {
           when m.sent_at_ms is not null then 'sent' when m.suppressed_at_ms is not null then 'suppressed'
           when m.next_attempt_at_ms is null then 'failed' else 'queued' end) order by m.recipient, m.id), '[]')
       from mail_outbox m where m.batch_id = b.id
-    ) as mails`;
+    ) as mails, (
+      select coalesce(json_agg(json_build_object(
+        'file_id', f.deliverable_id, 'filename', f.filename, 'size_bytes', f.size_bytes, 'cid', f.cid) order by f.position), '[]')
+      from mail_attachment f where f.batch_id = b.id
+    ) as attachments`;
 }
 
 export async function readBatch(sql: Queries, id: MailBatchId): Promise<BatchRow | null> {

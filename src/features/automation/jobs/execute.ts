@@ -15,6 +15,7 @@ import type { Claim } from './claims.ts';
 import type { JobRow } from './rows.ts';
 import { withSecrets } from './rules.ts';
 import type { RunChange } from './runs.ts';
+import type { TableUses } from './table-uses.ts';
 import { LiveWorld, type OwnApi } from './world.ts';
 
 export const ACTIONS: Readonly<Record<JobRow['action'], Action>> = { email, webhook, http_get: httpGet, script, materialize };
@@ -23,6 +24,7 @@ export interface ExecuteDeps extends ActionDeps {
   readonly api: OwnApi;
   readonly heads: { get(id: ArtifactId): ArtifactHead | Promise<ArtifactHead | null> };
   readonly tokens: { authenticate(bearer: string): Principal | Promise<Principal> };
+  readonly tableUses: TableUses;
 }
 
 export type Executed = ActionOutcome & {
@@ -36,7 +38,9 @@ export async function execute(deps: ExecuteDeps, job: JobRow, claim: Claim, toke
   const world = new LiveWorld({ api: deps.api, egress: deps.egress, artifactId: claim.artifactId, token, signal });
   const head = await deps.heads.get(claim.artifactId);
   if (head === null) return { error: null, output: null, changes: [], skipped: 'The artifact is in the trash.' };
-  const principal = await deps.tokens.authenticate(token);
+  if (head.isSuspended === true) return { error: null, output: null, changes: [], skipped: 'The artifact is suspended.' };
+  const principal = await callerOf(deps, token);
+  if (principal === null) return { error: null, output: null, changes: [], skipped: 'Who has made the job is suspended.' };
   if (decide(head, principal, 'edit', null) !== 'allowed') {
     const error = 'Who has made the job may not edit the artifact any more.';
     return { error, isFinal: true, output: null, changes: [] };
@@ -59,6 +63,19 @@ export async function execute(deps: ExecuteDeps, job: JobRow, claim: Claim, toke
     return { ...outcome, changes: world.changes };
   } catch (error) {
     return { ...failed(error), output: null, changes: world.changes };
+  } finally {
+    // What the other actions use is in their config.
+    if (job.action === 'script') deps.tableUses.note(job, world.tableUses, deps.clock.nowMs());
+  }
+}
+
+/** Null where the account is suspended: its jobs go on once that is lifted. */
+async function callerOf({ tokens }: ExecuteDeps, token: string): Promise<Principal | null> {
+  try {
+    return await tokens.authenticate(token);
+  } catch (error) {
+    if (error instanceof Failure && error.details.reason === 'suspended') return null;
+    throw error;
   }
 }
 
@@ -74,6 +91,8 @@ const FINAL: ReadonlySet<string> = new Set([
   'INVALID_JSON',
   'EMAIL_NOT_PROVED',
   'TEMPLATE_NOT_FOUND',
+  'FILE_NOT_FOUND',
+  'ATTACHMENTS_TOO_LARGE',
   'CONNECTION_NOT_FOUND',
 ]);
 

@@ -5,7 +5,7 @@ import { checkConditions } from '../../../../actors/json/json-conditions.ts';
 import type { JobUpdate } from '../../../../protocol/automation/jobs.ts';
 import type { schedulePreview } from '../../../../protocol/automation/schedules.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
-import { type ArtifactId, type JobId, newId } from '../../../../protocol/core/ids.ts';
+import { type ArtifactId, type JobId, newId, type UserId } from '../../../../protocol/core/ids.ts';
 import type { Handlers } from '../../../edge/call.ts';
 import { cutPage, decodeCursor } from '../../../edge/paging.ts';
 import { refusalOf } from '../../../edge/refusals.ts';
@@ -13,6 +13,7 @@ import { dateTime } from '../../../platform/date-time.ts';
 import type { Queries } from '../../deps.ts';
 import type { ConnectionUse } from '../../library/connections/use.ts';
 import type { ModuleDeps } from '../../module.ts';
+import { tierIn } from '../../people/accounts/rows.ts';
 import { accountsOf } from '../../people/accounts/rules.ts';
 import { type AuditedCall, audit } from '../../workspaces/audit/audit.ts';
 import { requireMailConfig } from './actions/email.ts';
@@ -34,6 +35,7 @@ import {
 import { nextRunOf, presentJob, readConfig, requireRoomForJob, sealedConfig, specOfNew, triggerOf } from './rules.ts';
 import { dropQueued } from './runs.ts';
 import { nextDue, parseSchedule, type Schedule, ScheduleInvalid } from './schedule.ts';
+import { forgetTableUses } from './table-use-rows.ts';
 
 type Ids = 'jobs.preview' | 'jobs.list' | 'jobs.create' | 'jobs.get' | 'jobs.update' | 'jobs.delete';
 
@@ -70,8 +72,8 @@ export function jobHandlers(deps: JobHandlerDeps): Handlers<Ids> {
       const id = newId('job');
       const spec = specOfNew(sealer, id, body);
       const row = await sql.begin(async (tx) => {
-        await requireUsableConfig(deps, tx, spec, artifactId, principal);
-        requireRoomForJob(await countForNewJob(tx, artifactId, accountsOf(principal)));
+        await requireUsableConfig(deps, tx, spec, artifactId, call);
+        requireRoomForJob(await countForNewJob(tx, artifactId, accountsOf(principal)), await tierIn(tx, creatorId, head.workspaceId));
         await insertJob(tx, spec, { id, artifactId, creatorId, nextRunAtMs: nextRunOf(spec, nowMs), nowMs });
         await recorded(tx, call, head, 'job.create', { id, title: spec.title }, { action: spec.action, trigger_type: spec.trigger_type });
         return lockJob(tx, id);
@@ -90,12 +92,13 @@ export function jobHandlers(deps: JobHandlerDeps): Handlers<Ids> {
         checkConditions({ etag: etagOf(before), updatedAtMs: before.updated_at_ms }, call);
         const spec = changedJob(deps, before, body);
         const touches = (fields: readonly (keyof JobUpdate)[]) => fields.some((field) => body[field] !== undefined);
-        if (touches(['action', 'config'])) await requireUsableConfig(deps, tx, spec, before.artifact_id, principal);
+        if (touches(['action', 'config'])) await requireUsableConfig(deps, tx, spec, before.artifact_id, call);
         const creatorId = touches(DEEDS) ? user : before.creator_id;
         // What was due before the change stays due.
         const isSameTime = before.next_run_at_ms !== null && spec.schedule === before.schedule && spec.timezone === before.timezone;
         const nextRunAtMs = isSameTime && spec.enabled ? before.next_run_at_ms : nextRunOf(spec, nowMs);
         await updateJob(tx, before.id, spec, { creatorId, nextRunAtMs, fromNow: touches(LISTENING), nowMs });
+        if (touches(['action', 'config'])) await forgetTableUses(tx, before.id);
         if (before.enabled && !spec.enabled) await dropQueued(tx, before.id, 'The job was paused by a person.', nowMs);
         await recorded(tx, call, head, 'job.update', { id: before.id, title: spec.title }, { changed: Object.keys(body) });
         return requireFound(await lockJob(tx, before.id));
@@ -126,16 +129,16 @@ async function requireEditor({ heads }: Pick<JobHandlerDeps, 'heads'>, id: Artif
   return head;
 }
 
-/** What a config names must be there. Throws TEMPLATE_NOT_FOUND, CONNECTION_NOT_FOUND, INVALID_REQUEST. */
+/** What a config names must be there. Throws TEMPLATE_NOT_FOUND, FILE_NOT_FOUND, ATTACHMENTS_TOO_LARGE, CONNECTION_NOT_FOUND, INVALID_REQUEST. */
 export async function requireUsableConfig(
   { connections }: Pick<JobHandlerDeps, 'connections'>,
   tx: Queries,
   { action, config, title }: JobSpec,
   artifactId: ArtifactId,
-  principal: Principal,
+  { principal, user: userId, nowMs }: { readonly principal: Principal; readonly user: UserId; readonly nowMs: number },
 ): Promise<void> {
   const accounts = accountsOf(principal);
-  if (action === 'email') await requireMailConfig(tx, { config, job: { artifact_id: artifactId, title }, accounts });
+  if (action === 'email') await requireMailConfig(tx, { config, job: { artifact_id: artifactId, title }, accounts, userId }, nowMs);
   if (isOfConnection(config)) await connections.requireUsable(tx, config, accounts);
 }
 

@@ -1,3 +1,4 @@
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import type { ArtifactId } from '../../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
@@ -10,6 +11,8 @@ import { runHandlers } from './run-handlers.ts';
 import { JobRunner } from './runner.ts';
 import { deleteOldRuns } from './runs.ts';
 import { Scheduler } from './scheduler.ts';
+import { deleteOldTableUses } from './table-use-rows.ts';
+import { TableUses } from './table-uses.ts';
 import { OwnApi } from './world.ts';
 
 type Ids = keyof (ReturnType<typeof jobHandlers> & ReturnType<typeof runHandlers>);
@@ -20,7 +23,8 @@ export function jobsModule(
   const { sql, clock, bus, config } = deps;
   const sandbox = new ScriptSandbox(deps);
   const api = new OwnApi(() => ({ host: ownHost(config.HOST), port: config.PORT }));
-  const acting = { ...deps, sandbox, api };
+  const tableUses = new TableUses(deps);
+  const acting = { ...deps, sandbox, api, tableUses };
   const runner = new JobRunner(acting);
   const scheduler = new Scheduler({ ...deps, onRuns: () => runner.wake() });
   const triggers = new EventTriggers({ ...deps, onRuns: () => runner.wake() });
@@ -32,7 +36,10 @@ export function jobsModule(
   };
   return {
     handlers: { ...jobHandlers({ ...deps, onChanged }), ...runHandlers({ ...deps, runner, rehearsals }) },
-    sweeps: [{ name: 'jobRuns', run: () => deleteOldRuns(sql, clock.nowMs() - LIMITS.runsKeptMs, LIMITS.runsKeptPerJobMax) }],
+    sweeps: [
+      { name: 'jobRuns', run: () => deleteOldRuns(sql, clock.nowMs() - RETENTION.jobRuns.keptMs, LIMITS.runsKeptPerJobMax) },
+      { name: 'jobTableUses', run: () => deleteOldTableUses(sql, clock.nowMs() - RETENTION.jobTableUses.keptMs) },
+    ],
     gauges: [
       { name: 'easel_job_runs_active', help: 'Runs of jobs that this process works on.', read: () => runner.active },
       { name: 'easel_event_artifacts', help: 'Artifacts whose events set jobs off.', read: () => triggers.listened },
@@ -46,6 +53,7 @@ export function jobsModule(
     drain: async () => {
       await Promise.all([scheduler.stop(), triggers.stop()]);
       await runner.stop();
+      await tableUses.drain();
     },
     close: async () => {
       await sandbox.close();

@@ -76,7 +76,10 @@ export class Rehearsals {
       const run = { ...of, job, config, trigger: 'rehearsal', attempt: 1, events: null, chain: [job.id], world };
       const { error, output, send = [] } = await ACTIONS[job.action].rehearse(this.#deps, run);
       return {
-        would: { ...(world.would() as Told['would']), send: send.map(({ to, subject }) => ({ to: [...to], subject })) },
+        would: {
+          ...(world.would() as Told['would']),
+          send: send.map(({ to, subject, attachments }) => ({ to: [...to], subject, attachments: [...attachments] })),
+        },
         output,
         error,
       };

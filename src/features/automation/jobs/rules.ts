@@ -1,12 +1,13 @@
 /** What a job is told and shows, decided without I/O: its trigger, its config, and which of it is secret. */
 import { JOB_CONFIGS, MASK } from '../../../../protocol/automation/job-configs.ts';
 import type { Job, JobAction, NewJob, Run } from '../../../../protocol/automation/jobs.ts';
-import { Failure } from '../../../../protocol/core/errors.ts';
+import { ERRORS, Failure } from '../../../../protocol/core/errors.ts';
 import type { JobId } from '../../../../protocol/core/ids.ts';
 import { readInput } from '../../../../protocol/core/issues.ts';
-import { LIMITS } from '../../../../protocol/core/limits.ts';
+import type { Tier } from '../../../../protocol/people/accounts.ts';
 import { dateTime } from '../../../platform/date-time.ts';
 import type { Sealer, SecretPlace } from '../../../storage/sealing/sealer.ts';
+import { allowanceOf, hasRoom, roomierHint } from '../../business/tiers/rules.ts';
 import type { JobRow, JobSpec, RetryConfig } from './rows.ts';
 import type { RunRow } from './runs.ts';
 import { nextDue, parseSchedule, ScheduleInvalid } from './schedule.ts';
@@ -126,11 +127,21 @@ export function specOfNew(sealer: Sealer, id: JobId, given: NewJob): JobSpec {
   };
 }
 
-/** Throws JOB_LIMIT_EXCEEDED. */
-export function requireRoomForJob({ ofArtifact, ofPerson }: { readonly ofArtifact: number; readonly ofPerson: number }): void {
-  if (ofArtifact >= LIMITS.jobsPerArtifactMax)
-    throw new Failure('JOB_LIMIT_EXCEEDED', { message: 'The artifact has as many jobs as it may have.' });
-  if (ofPerson >= LIMITS.jobsPerPersonMax) throw new Failure('JOB_LIMIT_EXCEEDED', { message: 'You have as many jobs as you may have.' });
+/** Throws JOB_LIMIT_EXCEEDED. `tier`: the best of the maker's and the workspace's. */
+export function requireRoomForJob({ ofArtifact, ofPerson }: { readonly ofArtifact: number; readonly ofPerson: number }, tier: Tier): void {
+  const { jobsPerArtifactMax, jobsMax } = allowanceOf(tier);
+  if (!hasRoom(tier, 'jobs_per_artifact', ofArtifact)) {
+    throw new Failure('JOB_LIMIT_EXCEEDED', {
+      message: `The artifact has ${ofArtifact} jobs and may have ${jobsPerArtifactMax}.`,
+      hint: `${ERRORS.JOB_LIMIT_EXCEEDED.hint}${roomierHint(tier, 'jobs_per_artifact', ofArtifact + 1)}`,
+    });
+  }
+  if (!hasRoom(tier, 'jobs', ofPerson)) {
+    throw new Failure('JOB_LIMIT_EXCEEDED', {
+      message: `You have ${ofPerson} jobs and may have ${jobsMax}.`,
+      hint: `${ERRORS.JOB_LIMIT_EXCEEDED.hint}${roomierHint(tier, 'jobs', ofPerson + 1)}`,
+    });
+  }
 }
 
 function invalid(param: string, message: string): Failure {

@@ -40,7 +40,7 @@ export function runHandlers(deps: RunHandlerDeps): Handlers<Ids> {
     'jobs.rehearse': async ({ params, principal, user, body, nowMs }) => {
       const { row } = await findJob(deps, params.jobId, principal);
       const tried = changedJob(deps, row, body);
-      if (body.config !== undefined) await requireUsableConfig(deps, deps.sql, tried, row.artifact_id, principal);
+      if (body.config !== undefined) await requireUsableConfig(deps, deps.sql, tried, row.artifact_id, { principal, user, nowMs });
       return { reply: 'ok', body: await rehearsals.rehearse({ ...row, ...tried }, user, accountsOf(principal), nowMs) };
     },
     'jobs.logs': async ({ params, principal, query: { status, limit, cursor, count } }) => {

@@ -4,6 +4,7 @@ import type { Timer } from '../../../../actors/runtime/ports.ts';
 import type { RunId, UserId } from '../../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { systemClock } from '../../../platform/clock.ts';
+import { Passes } from '../../../platform/passes.ts';
 import { QueueStart } from '../../../storage/queue-start.ts';
 import { credentialName } from '../../people/tokens/kinds.ts';
 import { newToken } from '../../people/tokens/secret.ts';
@@ -35,16 +36,14 @@ export class JobRunner {
   /** By the token of the claim: a run whose lease has ended can be taken again while it is still under way here. */
   readonly #active = new Map<string, Active>();
   readonly #start: QueueStart;
-  #timer: Timer | undefined;
+  readonly #passes: Passes;
   #renewing: Timer | undefined;
   #ending: Timer | undefined;
-  #passing: Promise<void> | undefined;
-  #wokenMeanwhile = false;
-  #stopped = false;
 
   constructor(deps: ExecuteDeps) {
     this.#deps = deps;
     this.#start = new QueueStart(deps.clock);
+    this.#passes = new Passes(deps.clock, () => this.#pass());
   }
 
   /** Runs under way. */
@@ -54,18 +53,7 @@ export class JobRunner {
 
   /** Call at the start, and after each commit that has queued a run. */
   wake(): void {
-    if (this.#stopped) return;
-    if (this.#passing !== undefined) {
-      this.#wokenMeanwhile = true;
-      return;
-    }
-    this.#timer?.cancel();
-    this.#ending?.cancel();
-    this.#ending = undefined;
-    this.#passing = this.#pass().finally(() => {
-      this.#passing = undefined;
-      if (this.#wokenMeanwhile) this.wake();
-    });
+    this.#passes.wake();
   }
 
   /** Ends a run that a person has canceled, where it is under way here. */
@@ -75,43 +63,41 @@ export class JobRunner {
 
   /** Settles when nothing is under way and nothing is due. */
   async idle(): Promise<void> {
-    while (this.#passing !== undefined || this.#active.size > 0) {
-      await this.#passing;
+    do {
+      await this.#passes.idle();
       await Promise.all([...this.#active.values()].map(({ done }) => done));
-    }
+      await this.#passes.idle();
+    } while (this.#active.size > 0);
   }
 
   /** What is under way is given back: another process begins it again, with the same id. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
     this.#ending?.cancel();
-    await this.#passing;
+    await this.#passes.stop();
     const active = [...this.#active.values()];
     for (const { ending } of active) ending.abort('stopping');
     await Promise.all(active.map(({ done }) => done));
     this.#renewing?.cancel();
   }
 
-  async #pass(): Promise<void> {
+  async #pass(): Promise<number> {
     const { sql, clock, log } = this.#deps;
-    this.#wokenMeanwhile = false;
-    let waitMs = POLL_MS;
+    this.#ending?.cancel();
+    this.#ending = undefined;
     try {
       const look = this.#start.begin();
-      for (let wanted = this.#free(); wanted > 0 && !this.#stopped; wanted = this.#free()) {
+      for (let wanted = this.#free(); wanted > 0 && !this.#passes.isStopped; wanted = this.#free()) {
         const claims = await this.#claim(wanted, look.fromMs);
         if (claims === 0) break;
       }
-      if (this.#stopped) return;
+      if (this.#passes.isStopped) return POLL_MS;
       const { nextMs, oldestMs } = await readWaiting(sql, look.fromMs);
       look.ended(oldestMs);
-      if (nextMs !== null) waitMs = Math.min(POLL_MS, Math.max(BLOCKED_MS, nextMs - clock.nowMs()));
+      return nextMs === null ? POLL_MS : Math.min(POLL_MS, Math.max(BLOCKED_MS, nextMs - clock.nowMs()));
     } catch (err) {
       log.warn({ err }, 'runs of jobs could not be taken; it is tried again');
-      waitMs = BLOCKED_MS;
+      return BLOCKED_MS;
     }
-    if (!this.#stopped) this.#timer = clock.after(waitMs, () => this.wake());
   }
 
   #free(): number {
@@ -210,7 +196,7 @@ export class JobRunner {
         await reportOutcome(this.#deps, claim, executed, isCanceled);
         return;
       } catch (error) {
-        if (tries >= REPORT_TRIES || this.#stopped) throw error;
+        if (tries >= REPORT_TRIES || this.#passes.isStopped) throw error;
         await new Promise<void>((resolve) => systemClock.after(REPORT_PAUSE_MS * 2 ** tries, resolve));
       }
     }

@@ -1,9 +1,10 @@
 /** Writes the ledger: each due time of each job gets its entry there once, whichever node is first. What is to run then waits in the ledger. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock, Log, Timer } from '../../../../actors/runtime/ports.ts';
+import type { Clock, Log } from '../../../../actors/runtime/ports.ts';
 import type { JobId } from '../../../../protocol/core/ids.ts';
 import type { Bus, Fact } from '../../../platform/bus.ts';
 import type { Config } from '../../../platform/config.ts';
+import { Passes } from '../../../platform/passes.ts';
 import { QueueStart } from '../../../storage/queue-start.ts';
 import type { Sql, Transaction } from '../../../storage/sql.ts';
 import { pauseAndTell } from './pausing.ts';
@@ -34,62 +35,46 @@ interface SchedulerDeps {
 export class Scheduler {
   readonly #deps: SchedulerDeps;
   readonly #start: QueueStart;
-  #timer: Timer | undefined;
-  #running: Promise<void> | undefined;
-  #wokenMeanwhile = false;
-  #stopped = false;
+  readonly #passes: Passes;
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
     this.#start = new QueueStart(deps.clock);
+    this.#passes = new Passes(deps.clock, () => this.#pass());
   }
 
   /** Call at the start, and after each commit that may have brought a due time forward. */
   wake(): void {
-    if (this.#stopped) return;
-    if (this.#running !== undefined) {
-      this.#wokenMeanwhile = true;
-      return;
-    }
-    this.#timer?.cancel();
-    this.#running = this.#run().finally(() => {
-      this.#running = undefined;
-      if (this.#wokenMeanwhile) this.wake();
-    });
+    this.#passes.wake();
   }
 
   /** Settles when everything that was due has its entry. */
-  async idle(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
+  idle(): Promise<void> {
+    return this.#passes.idle();
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#passes.stop();
   }
 
-  async #run(): Promise<void> {
+  async #pass(): Promise<number> {
     const { sql, clock, log, bus, config, onRuns } = this.#deps;
-    let waitMs = POLL_MS;
     try {
-      this.#wokenMeanwhile = false;
       const look = this.#start.begin();
-      for (let taken = JOBS_AT_ONCE; taken === JOBS_AT_ONCE && !this.#stopped; ) {
+      for (let taken = JOBS_AT_ONCE; taken === JOBS_AT_ONCE && !this.#passes.isStopped; ) {
         const due = await sql.begin((tx) => writeDue(tx, look.fromMs, { config, nowMs: clock.nowMs() }));
         taken = due.jobs;
         for (const fact of due.facts) bus.tell(fact);
         if (taken > 0) onRuns();
       }
-      if (this.#stopped) return;
+      if (this.#passes.isStopped) return POLL_MS;
       const dueMs = await nextDueMs(sql, look.fromMs);
       look.ended(dueMs);
-      if (dueMs !== null) waitMs = Math.min(POLL_MS, Math.max(0, dueMs - clock.nowMs()));
+      return dueMs === null ? POLL_MS : Math.min(POLL_MS, Math.max(0, dueMs - clock.nowMs()));
     } catch (err) {
       log.warn({ err }, 'the schedule of jobs could not be read or written; it is tried again');
-      waitMs = RETRY_MS;
+      return RETRY_MS;
     }
-    if (!this.#stopped) this.#timer = clock.after(waitMs, () => this.wake());
   }
 }
 

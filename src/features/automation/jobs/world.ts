@@ -16,11 +16,13 @@ import {
   type WorldReply,
 } from '../scripts/world.ts';
 import type { RunChange } from './runs.ts';
+import type { TableUse } from './table-use-rows.ts';
 
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 const FETCH_MS = 10_000;
 const REDIRECTS_MAX = 5;
 const CHANGES_MAX = 100;
+const TABLE_USES_MAX = 100;
 
 /** The way into the API of this process. */
 export class OwnApi {
@@ -86,6 +88,7 @@ export interface LiveWorldDeps {
 export class LiveWorld implements ScriptWorld {
   readonly #deps: LiveWorldDeps;
   readonly #changes = new Map<string, RunChange>();
+  readonly #tableUses = new Map<string, TableUse>();
 
   constructor(deps: LiveWorldDeps) {
     this.#deps = deps;
@@ -94,6 +97,11 @@ export class LiveWorld implements ScriptWorld {
   /** What has been written so far. */
   get changes(): readonly RunChange[] {
     return [...this.#changes.values()];
+  }
+
+  /** The tables that calls have read and written so far. */
+  get tableUses(): readonly TableUse[] {
+    return [...this.#tableUses.values()];
   }
 
   async call({ path, ...call }: WorldCall): Promise<WorldReply> {
@@ -128,11 +136,16 @@ export class LiveWorld implements ScriptWorld {
 
   #note(method: string, path: string, body: unknown): void {
     const [, channel = '', name = '', under] = (path.split('?', 1)[0] ?? '').split('/');
-    const op = OPERATIONS[method];
-    if (op === undefined || READS.has(under ?? '')) return;
+    const op = READS.has(under ?? '') ? undefined : OPERATIONS[method];
+    if (channel === 'tables') this.#noteTable({ name: decodeURIComponent(name), use: op === undefined ? 'read' : 'write' });
+    if (op === undefined) return;
     const isInsert = channel === 'tables' && method === 'POST';
     const { count = 1 } = ((body as { data?: { count?: number } } | undefined)?.data ?? {}) as { count?: number };
     this.note({ channel, name: decodeURIComponent(name), op: isInsert ? 'insert' : op, count: isInsert ? count : 1 });
+  }
+
+  #noteTable(used: TableUse): void {
+    if (this.#tableUses.size < TABLE_USES_MAX) this.#tableUses.set(`${used.use} ${used.name}`, used);
   }
 }
 

@@ -1,3 +1,4 @@
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
 import { metricHandlers } from './handlers.ts';
@@ -9,7 +10,7 @@ import { type Claim, endTurn } from './turns.ts';
 type Ids = keyof ReturnType<typeof metricHandlers>;
 
 const SAMPLE_EVERY_MS = 3_600_000;
-const SAMPLES_KEPT_MS = LIMITS.alertEventsKeptDays * 24 * 3_600_000;
+const SAMPLES_KEPT_MS = RETENTION.metricSamples.keptMs;
 
 interface Offered {
   readonly turns: TurnLoop;

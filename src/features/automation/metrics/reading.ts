@@ -14,7 +14,7 @@ import type { RowReads } from '../../data/tables/queries/row-reads.ts';
 import { parseSort } from '../../data/tables/queries/sort.ts';
 import type { TableReads } from '../../data/tables/reads.ts';
 import type { Queries } from '../../deps.ts';
-import { readStandings } from '../../people/persons/rows.ts';
+import { isSuspendedPerson, readStandings } from '../../people/persons/rows.ts';
 
 export type WatchSource =
   | { readonly kind: 'count'; readonly table: string }
@@ -70,7 +70,7 @@ export class MetricReader {
   ): Promise<Reading> {
     const { heads, sql, clock } = this.#deps;
     const head = await heads.get(artifactId);
-    if (head === null) return { kind: 'asleep' };
+    if (head === null || head.isSuspended === true || (await isSuspendedPerson(sql, userId))) return { kind: 'asleep' };
     const standing = (await readStandings(sql, [userId], clock.nowMs())).get(userId);
     if (standing === undefined) return { kind: 'failed', error: 'The account that made this is gone.' };
     // No credential of the account is used: this is what the account itself may do.

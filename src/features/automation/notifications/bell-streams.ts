@@ -1,4 +1,4 @@
-/** Open bells: each is told how many notices are unread, at first and after each change. */
+/** Open bells: each is told how many notices are unread, and the banner of the installation, at first and after each change. */
 import type { Principal } from '../../../../actors/access/access.ts';
 import type { Clock, Log, Timer } from '../../../../actors/runtime/ports.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
@@ -28,6 +28,8 @@ export interface BellStreamDeps {
   readonly tokens: Pick<TokenService, 'endedOf'>;
   readonly keptMs: number;
   readonly streamsMax: number;
+  /** What `GET /v1/banner` answers. */
+  readonly banner: () => Promise<{ readonly banner: unknown }>;
 }
 
 export interface BellCaller {
@@ -45,6 +47,7 @@ interface OpenBell {
   state: 'idle' | 'counting' | 'asked' | 'held';
   isOver: boolean;
   last: number | undefined;
+  lastBanner: string | undefined;
 }
 
 export class BellStreams {
@@ -64,6 +67,7 @@ export class BellStreams {
       'token.revoked': ({ tokenId }) => this.#endWhere((bell) => bell.tokenId === tokenId),
       // A browser connects again, as who it is then.
       'person.changed': ({ userIds }) => this.#each(userIds, (bell) => this.#end(bell)),
+      'instance.changed': () => this.#tellBanner(this.#open),
       resync: () => this.#compare(),
     });
   }
@@ -98,6 +102,7 @@ export class BellStreams {
       state: 'idle',
       isOver: false,
       last: undefined,
+      lastBanner: undefined,
     };
     this.#open.add(bell);
     for (const id of bell.accounts) this.#byAccount.set(id, (this.#byAccount.get(id) ?? new Set()).add(bell));
@@ -109,6 +114,7 @@ export class BellStreams {
     this.#beat ??= this.#deps.clock.after(HEARTBEAT_MS, () => void this.#heartbeat());
     this.#write(bell, `retry: ${RETRY_MS}\n\n`);
     void this.#count(bell);
+    void this.#tellBanner([bell]);
   }
 
   #remove(bell: OpenBell): void {
@@ -139,6 +145,21 @@ export class BellStreams {
     if (bell.state !== 'held') return;
     bell.state = 'idle';
     void this.#count(bell);
+    void this.#tellBanner([bell]);
+  }
+
+  /** Whom it is new to. Who is slow gets it when they have taken what they were sent. Never rejects. */
+  async #tellBanner(bells: Iterable<OpenBell>): Promise<void> {
+    try {
+      const text = JSON.stringify(await this.#deps.banner());
+      for (const bell of [...bells]) {
+        if (bell.state === 'held' || bell.lastBanner === text) continue;
+        bell.lastBanner = text;
+        this.#write(bell, `event: banner\ndata: ${text}\n\n`);
+      }
+    } catch (err) {
+      this.#deps.log.warn({ err }, 'the banner was not told to open bells; the next heartbeat tries again');
+    }
   }
 
   #write(bell: OpenBell, text: string): void {
@@ -176,6 +197,7 @@ export class BellStreams {
   async #compare(): Promise<void> {
     if (this.#open.size === 0) return;
     const { sql, log, tokens, clock } = this.#deps;
+    await this.#tellBanner(this.#open);
     try {
       const marks = await readMarks(sql, [...this.#byAccount.keys()]);
       const before = this.#marks;

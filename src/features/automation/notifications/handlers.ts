@@ -1,7 +1,8 @@
 /** The endpoints of the bell. */
+
 import type { z } from 'zod';
 import type { notification } from '../../../../protocol/automation/notifications.ts';
-import { LIMITS } from '../../../../protocol/core/limits.ts';
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import type { Handlers } from '../../../edge/call.ts';
 import { cutPage, decodeCursor } from '../../../edge/paging.ts';
 import { dateTime } from '../../../platform/date-time.ts';
@@ -13,7 +14,7 @@ import { countNotices, listNotices, markRead, type NoticeRow } from './rows.ts';
 
 type Ids = 'notifications.list' | 'notifications.follow' | 'notifications.read';
 
-export const NOTICES_KEPT_MS = LIMITS.noticesKeptDays * 24 * 3_600_000;
+export const NOTICES_KEPT_MS = RETENTION.notices.keptMs;
 
 export interface NotificationDeps extends Pick<ServiceDeps, 'sql' | 'bus'> {
   readonly streams: BellStreams;

@@ -6,7 +6,9 @@ import { deleteOldNotices } from './rows.ts';
 
 type Ids = keyof ReturnType<typeof notificationHandlers>;
 
-export function notificationsModule(deps: ModuleDeps & Pick<BellStreamDeps, 'tokens'>): Module<Ids> & { readonly streams: BellStreams } {
+export function notificationsModule(
+  deps: ModuleDeps & Pick<BellStreamDeps, 'tokens' | 'banner'>,
+): Module<Ids> & { readonly streams: BellStreams } {
   const { sql, clock } = deps;
   const streams = new BellStreams({
     ...deps,

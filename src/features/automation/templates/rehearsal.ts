@@ -3,6 +3,7 @@ import { ERRORS, type ErrorCode } from '../../../../protocol/core/errors.ts';
 import type { ArtifactId, UserId } from '../../../../protocol/core/ids.ts';
 import { PAGE_MAIL_LIMITS } from '../../../../protocol/core/rate-limits.ts';
 import { suppressedAmong } from '../../../mail/suppression.ts';
+import { rateOf } from '../../business/tiers/rules.ts';
 import type { LimiterDeps, ServiceDeps } from '../../deps.ts';
 import { DAY_IS_SPENT } from '../email/queue.ts';
 import { readSender } from '../email/rows.ts';
@@ -36,9 +37,13 @@ async function refusalOf(
   const sender = await readSender(sql, intended.userId);
   if (sender?.isProved !== true) return { code: 'EMAIL_NOT_PROVED', error: ERRORS.EMAIL_NOT_PROVED.message };
   if (mails === 0) return null;
-  const { ofPerson, ofArtifact } = PAGE_MAIL_LIMITS;
+  const { ofArtifact } = PAGE_MAIL_LIMITS;
+  const ofPerson = rateOf(PAGE_MAIL_LIMITS.ofPerson, sender.tier);
   const person = await limiters.shared.look(ofPerson, sender.personId, mails);
   const artifact = await limiters.shared.look(ofArtifact, intended.artifactId, mails);
   if (person.accepted && artifact.accepted) return null;
-  return { code: 'RATE_LIMITED', error: person.accepted ? DAY_IS_SPENT.ofArtifact : DAY_IS_SPENT.ofPerson };
+  return {
+    code: 'RATE_LIMITED',
+    error: person.accepted ? DAY_IS_SPENT.ofArtifact(ofArtifact.quota) : DAY_IS_SPENT.ofPerson(ofPerson.quota),
+  };
 }

@@ -1,10 +1,12 @@
 /** When a watch rings, decided without I/O. Source: contract.md §15. */
+
 import type { z } from 'zod';
 import type { metricWatch } from '../../../../protocol/automation/watches.ts';
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import { dateTime } from '../../../platform/date-time.ts';
 import type { SeenValue, WatchRow } from './rows.ts';
 
-export const BASELINE_MS = 14 * 24 * 3_600_000;
+export const BASELINE_MS = RETENTION.watchValues.keptMs;
 /** With fewer it only learns. */
 const VALUES_MIN = 3;
 /** Of a table that changes all the time, further values are kept at this distance only. */

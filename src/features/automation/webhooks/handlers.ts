@@ -1,7 +1,9 @@
 /** The endpoints of webhooks. */
+
 import type { Principal } from '../../../../actors/access/access.ts';
 import { checkConditions } from '../../../../actors/json/json-conditions.ts';
 import { ARTIFACT_EVENTS, type WebhookEvent, WORKSPACE_EVENTS } from '../../../../protocol/automation/webhooks.ts';
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
 import { newId, type WebhookId } from '../../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
@@ -50,7 +52,7 @@ export interface WebhookDeps extends Pick<ModuleDeps, 'sql' | 'bus' | 'sealer'>,
   readonly ending: AbortSignal;
 }
 
-const OLD_SECRET_MS = 24 * 3600 * 1000;
+const OLD_SECRET_MS = RETENTION['webhook secrets'].keptMs;
 
 type Creating = Call<Endpoints['webhooks.create']>;
 type Updating = Call<Endpoints['webhooks.update']>;

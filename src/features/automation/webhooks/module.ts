@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../../protocol/core/limits.ts';
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
 import { webhookHandlers } from './handlers.ts';
 import { forgetDeliveries } from './look-rows.ts';
@@ -9,14 +9,15 @@ import { WebhookWatch } from './watch.ts';
 
 type Ids = keyof ReturnType<typeof webhookHandlers>;
 
-const KEPT_MS = LIMITS.webhookRetentionDays * 24 * 3600 * 1000;
+const KEPT_MS = RETENTION['webhook deliveries'].keptMs;
 
-export function webhooksModule(deps: ModuleDeps): Module<Ids> {
+export function webhooksModule(deps: ModuleDeps): Module<Ids> & { readonly webhooks: { wake(): void } } {
   const { sql, clock } = deps;
   const ending = new AbortController();
   const sender = new WebhookSender({ ...deps, onEnded: (id) => watch.ended(id) });
   const watch = new WebhookWatch({ ...deps, onMade: () => sender.wake() });
   return {
+    webhooks: { wake: () => sender.wake() },
     handlers: webhookHandlers({ ...deps, wake: () => sender.wake(), ending: ending.signal }),
     sweeps: [
       { name: 'webhook deliveries', run: () => forgetDeliveries(sql, clock.nowMs() - KEPT_MS) },

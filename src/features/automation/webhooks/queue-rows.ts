@@ -4,7 +4,9 @@
  */
 import type { JSONValue } from 'postgres';
 import type { ArtifactId, DeliveryId, UserId, WebhookId, WorkspaceId } from '../../../../protocol/core/ids.ts';
+import { isSuspended } from '../../artifacts/artifacts/rows.ts';
 import type { Queries } from '../../deps.ts';
+import { isPersonSuspended } from '../../people/persons/rows.ts';
 import type { AfterTry, DisabledReason } from './rules.ts';
 
 export interface WebhookClaim {
@@ -33,7 +35,7 @@ export async function claimDue(
       select w.id from webhook w join (
         select id, due_ms, row_number() over (partition by user_id order by due_ms) as nth from webhook
         where due_ms <= ${nowMs} and disabled_at_ms is null and (lease_ends_at is null or lease_ends_at <= clock_timestamp())
-          and user_id <> all(${busyUsers as UserId[]}::text[])
+          and user_id <> all(${busyUsers as UserId[]}::text[]) and not ${isHeldBack(sql)}
       ) due on due.id = w.id and due.nth <= ${perUserMax}
       where w.disabled_at_ms is null and (w.lease_ends_at is null or w.lease_ends_at <= clock_timestamp())
       order by due.due_ms limit ${max} for update of w skip locked
@@ -41,11 +43,26 @@ export async function claimDue(
     returning id, fence, user_id as "userId", artifact_id as "artifactId", workspace_id as "workspaceId"`;
 }
 
+/** Of webhook `webhook`: what is suspended sends nothing until that is lifted; what happens meanwhile waits. */
+function isHeldBack(sql: Queries) {
+  return sql`(
+    exists (select from account a where a.id = webhook.user_id and ${isPersonSuspended(sql)})
+    or exists (select from artifact a where a.id = webhook.artifact_id and ${isSuspended(sql)})
+    or exists (select from workspace s where s.id = webhook.workspace_id and s.suspended_at_ms is not null))`;
+}
+
+/** Whether it was suspended while it is claimed, or who stands for it. */
+export async function mustWait(sql: Queries, id: WebhookId): Promise<boolean> {
+  const rows = await sql`select 1 from webhook where id = ${id} and ${isHeldBack(sql)}`;
+  return rows.length > 0;
+}
+
 /** When the next one is due that nobody holds; null where none waits. */
 export async function nextDueMs(sql: Queries): Promise<number | null> {
   const [row] = await sql<{ due: number | null }[]>`
     select min(due_ms) as due from webhook
-    where due_ms is not null and disabled_at_ms is null and (lease_ends_at is null or lease_ends_at <= clock_timestamp())`;
+    where due_ms is not null and disabled_at_ms is null and (lease_ends_at is null or lease_ends_at <= clock_timestamp())
+      and not ${isHeldBack(sql)}`;
   return row?.due ?? null;
 }
 

@@ -17,6 +17,7 @@ import {
   giveBack,
   holdClaim,
   insertTry,
+  mustWait,
   nextDueMs,
   rest,
   takeTryBack,
@@ -140,13 +141,17 @@ export class WebhookSender {
     const { sql, clock } = this.#deps;
     const due = await sql.begin(async (tx) => {
       if (!(await holdClaim(tx, claim, LEASE_MS))) return null;
+      if (await mustWait(tx, claim.id)) {
+        await giveBack(tx, claim);
+        return null;
+      }
       const found = await beginTry(tx, claim.id, clock.nowMs());
       if (found === null) await rest(tx, claim.id);
       return found;
     });
     if (due === null) return false;
     if (!(await mayAccountManage(sql, claim.userId, claim, clock.nowMs()))) {
-      await this.#turnOff(claim, due);
+      await this.#loseAccess(claim, due);
       return false;
     }
     const sent = await send(this.#deps, { ...due, webhookId: claim.id, deliveryId: due.id }, this.#ending.signal);
@@ -175,12 +180,14 @@ export class WebhookSender {
     return goesOn;
   }
 
-  async #turnOff(claim: WebhookClaim, due: DueDelivery): Promise<void> {
+  /** What was suspended in between is not turned off: that would outlast the suspension. */
+  async #loseAccess(claim: WebhookClaim, due: DueDelivery): Promise<void> {
     const { sql, clock, bus, config } = this.#deps;
     const nowMs = clock.nowMs();
     const facts = await sql.begin(async (tx) => {
       if (!(await holdClaim(tx, claim, LEASE_MS))) return [];
       await takeTryBack(tx, claim.id, due.id, nowMs);
+      if (await mustWait(tx, claim.id)) return [];
       return turnOff(tx, claim, 'access_lost', { config, nowMs });
     });
     for (const fact of facts) bus.tell(fact);

@@ -9,6 +9,7 @@ import type { BaseCall, Call, Handlers } from '../../../edge/call.ts';
 import { requireAccepted } from '../../../edge/limits.ts';
 import { localeOf } from '../../../mail/templates/message.ts';
 import type { Holders } from '../../../platform/shares.ts';
+import type { InstanceSettings } from '../../business/instance/settings.ts';
 import { callHolders, readHolders } from '../../data/tables/reads.ts';
 import type { ModuleDeps } from '../../module.ts';
 import { memberOf } from '../../workspaces/folders/places.ts';
@@ -27,6 +28,7 @@ export interface AskDeps extends Pick<ModuleDeps, 'sql' | 'limiters'> {
   readonly pages: PageSources;
   readonly answering: Answering;
   readonly open: OpenAnswers;
+  readonly flags: Pick<InstanceSettings, 'require'>;
 }
 
 /** Tells proxies such as nginx not to buffer the stream. */
@@ -35,11 +37,13 @@ const STREAM = { reply: 'stream', body: '', type: 'text/event-stream', headers: 
 export function askHandlers(deps: AskDeps): Handlers<'ask.ask' | 'ask.agent'> {
   return {
     'ask.ask': async (call) => {
+      await deps.flags.require('ask');
       const wanted = await ofAll(deps, call);
       if (wantsEvents(call)) return { ...STREAM, stream: deps.open.stream(wanted) };
       return { reply: 'ok', body: await deps.open.whole(wanted) };
     },
     'ask.agent': async (call) => {
+      await deps.flags.require('ask');
       const wanted = await ofPage(deps, call);
       if (wantsEvents(call)) return { ...STREAM, stream: deps.open.stream(wanted) };
       return { reply: 'ok', body: { success: true, data: await deps.open.whole(wanted) } };

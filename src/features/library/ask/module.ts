@@ -6,7 +6,7 @@ import { OpenAnswers } from './open-answers.ts';
 import { PageSources } from './page-sources.ts';
 
 type Ids = keyof ReturnType<typeof askHandlers>;
-type Deps = ModuleDeps & Pick<AskDeps, 'workspaces' | 'passages'> & { readonly whole: WholeDocuments };
+type Deps = ModuleDeps & Pick<AskDeps, 'workspaces' | 'passages' | 'flags'> & { readonly whole: WholeDocuments };
 
 export function askModule(deps: Deps): Module<Ids> {
   const { ASK_BASE_URL: baseUrl, ASK_MODEL: name, ASK_API_KEY: apiKey } = deps.settings;

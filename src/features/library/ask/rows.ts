@@ -2,6 +2,7 @@
 import type { Principal } from '../../../../actors/access/access.ts';
 import type { ArtifactId } from '../../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
+import { isSuspended } from '../../artifacts/artifacts/rows.ts';
 import type { Queries } from '../../deps.ts';
 import { mayOpen, readerOf } from '../search/reader.ts';
 
@@ -9,7 +10,8 @@ import { mayOpen, readerOf } from '../search/reader.ts';
 export async function countOpenable(sql: Queries, principal: Principal, ids: readonly ArtifactId[]): Promise<number> {
   const [row] = await sql<{ openable: number }[]>`
     select count(*)::int as openable from artifact a
-    where a.id = any(${[...ids]}) and (${mayOpen(sql, readerOf(principal))} or (a.visibility = 'public' and a.deleted_at_ms is null))`;
+    where a.id = any(${[...ids]}) and (${mayOpen(sql, readerOf(principal))}
+      or (a.visibility = 'public' and a.deleted_at_ms is null and not ${isSuspended(sql)}))`;
   return row?.openable ?? 0;
 }
 

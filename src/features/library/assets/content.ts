@@ -5,7 +5,7 @@ import { contentEtag, etagMatches } from '../../../edge/answer.ts';
 import type { BaseCall, Handlers } from '../../../edge/call.ts';
 import { contentReply } from '../../data/blobs/content.ts';
 import type { ServiceDeps } from '../../deps.ts';
-import { accountsOf } from '../../people/accounts/rules.ts';
+import { readerOfPerson } from './reader.ts';
 import { findReadable, type ReadableFile, type Reader } from './rows.ts';
 import type { ShareLinks } from './share-links.ts';
 
@@ -71,7 +71,5 @@ function readerOf({ principal }: BaseCall, id: string, linked: DeliverableId | n
   const nobody = { accounts: [], workspaces: [], sharedBy: [], linked };
   if (principal.kind === 'agent') return { ...nobody, workspaces: [principal.workspaceId] };
   if (principal.kind !== 'user' || principal.onPage !== undefined || principal.run !== undefined) return nobody;
-  const { workspaces, grants } = principal.person;
-  const sharedBy = (grants.byResource.get(id as DeliverableId) ?? []).map(({ workspaceId }) => workspaceId);
-  return { accounts: accountsOf(principal), workspaces: [...workspaces.keys()], sharedBy, linked };
+  return readerOfPerson(principal.person, id, linked);
 }

@@ -88,7 +88,7 @@ export async function findOpenLink(sql: Queries, secretSha256: Buffer, nowMs: nu
       k.expires_at_ms as "expiresAtMs"
     from asset_link k join asset_deliverable d on d.id = k.deliverable_id left join workspace w on w.id = d.workspace_id
     where k.secret_sha256 = ${secretSha256} and k.revoked_at_ms is null and (k.expires_at_ms is null or k.expires_at_ms > ${nowMs})
-      and w.deleted_at_ms is null`;
+      and w.deleted_at_ms is null and w.suspended_at_ms is null`;
   return row ?? null;
 }
 

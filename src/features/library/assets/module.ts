@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { LIMITS } from '../../../../protocol/core/limits.ts';
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import type { ChromiumRenderer } from '../../artifacts/thumbnails/chromium/chromium-renderer.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
@@ -37,7 +37,7 @@ export function assetsModule(deps: ModuleDeps & { readonly chromium: ChromiumRen
     },
     sweeps: [
       { name: 'assetUploads', run: (signal) => expireAssetUploads(deps, signal) },
-      { name: 'assetLinks', run: () => deleteEndedLinks(sql, clock.nowMs() - LIMITS.assetLinksKeptMs) },
+      { name: 'assetLinks', run: () => deleteEndedLinks(sql, clock.nowMs() - RETENTION.assetLinks.keptMs) },
       { name: 'assetsOfDeletedWorkspaces', run: (signal) => removeEndedLibraries(deps, signal) },
     ],
     start: () => pictures.start(),

@@ -241,18 +241,35 @@ export interface ReadableFile {
  * are for whoever has the library.
  */
 export async function findReadable(sql: Queries, id: string, version: number | undefined, reader: Reader): Promise<ReadableFile | null> {
-  const accounts = [...reader.accounts];
-  const workspaces = [...reader.workspaces];
-  const hasFile = sql`(f.owner_id = any(${accounts}::text[]) or f.workspace_id = any(${workspaces}::text[]))`;
-  const hasDeliverable = sql`(d.owner_id = any(${accounts}::text[]) or d.workspace_id = any(${workspaces}::text[]))`;
-  const isShown = sql`(d.workspace_id = any(${[...reader.sharedBy]}::text[]) or d.id = ${reader.linked})`;
+  const hasFile = sql`(f.owner_id = any(${[...reader.accounts]}::text[]) or f.workspace_id = any(${[...reader.workspaces]}::text[]))`;
   const rows = id.startsWith('blob_')
     ? await sql<ReadableFile[]>`${readable(sql)} where f.id = ${id} and f.deliverable_id is null and ${hasFile}`
     : await sql<ReadableFile[]>`
       ${readable(sql)} join asset_deliverable d on d.id = f.deliverable_id
-      where d.id = ${id} and ${version === undefined ? sql`(${hasDeliverable} or ${isShown})` : sql`f.version_no = ${version} and ${hasDeliverable}`}
+      where d.id = ${id} and ${version === undefined ? isOpen(sql, reader) : sql`f.version_no = ${version} and ${isTheirs(sql, reader)}`}
       order by f.version_no desc limit 1`;
   return rows[0] ?? null;
+}
+
+/**
+ * A version that was the newest one when somebody chose it, for who may open its deliverable now: that there is a newer one meanwhile takes nothing
+ * from them.
+ */
+export async function findChosen(sql: Queries, id: DeliverableId, file: BlobId, reader: Reader): Promise<ReadableFile | null> {
+  const [row] = await sql<ReadableFile[]>`
+    ${readable(sql)} join asset_deliverable d on d.id = f.deliverable_id where d.id = ${id} and f.id = ${file} and ${isOpen(sql, reader)}`;
+  return row ?? null;
+}
+
+/** Whether the reader has the library of deliverable `d`. */
+function isTheirs(sql: Queries, { accounts, workspaces }: Reader) {
+  return sql`(d.owner_id = any(${[...accounts]}::text[]) or d.workspace_id = any(${[...workspaces]}::text[]))`;
+}
+
+/** Whether the reader may open the newest version of deliverable `d`. */
+function isOpen(sql: Queries, reader: Reader) {
+  const { sharedBy, linked } = reader;
+  return sql`(${isTheirs(sql, reader)} or d.workspace_id = any(${[...sharedBy]}::text[]) or d.id = ${linked})`;
 }
 
 function readable(sql: Queries) {

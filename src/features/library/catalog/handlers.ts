@@ -7,13 +7,15 @@ import type { Endpoints } from '../../../../protocol/table.ts';
 import type { Call, Handlers } from '../../../edge/call.ts';
 import { cutPage, decodeCursor } from '../../../edge/paging.ts';
 import { viewerOf } from '../../artifacts/artifacts/lists.ts';
+import { isEnabled, requireAllowed } from '../../business/tiers/rules.ts';
 import type { Queries, ServiceDeps } from '../../deps.ts';
 import { accountsOf } from '../../people/accounts/rules.ts';
 import { type AuditedCall, audit } from '../../workspaces/audit/audit.ts';
-import { isEnabled } from '../../workspaces/features/rules.ts';
+import { requireActor, requireMember } from '../../workspaces/members/rows.ts';
 import type { WorkspaceDirectory } from '../../workspaces/workspaces/directory.ts';
 import { lockWorkspace } from '../../workspaces/workspaces/rows.ts';
 import { readLineage } from './lineage.ts';
+import { tellOwner } from './notices.ts';
 import {
   type Catalog,
   countEntries,
@@ -30,11 +32,11 @@ import {
   type Wanted,
   writeEntry,
 } from './rows.ts';
-import { changedEntry, etagOf, presentEntry, presentFacets, presentListed, requireRoomForEntry, wordsOf } from './rules.ts';
+import { changedEntry, etagOf, givesAway, presentEntry, presentFacets, presentListed, requireRoomForEntry, wordsOf } from './rules.ts';
 
 type Ids = Extract<keyof Endpoints, `catalog.${string}`>;
 
-export type CatalogDeps = Pick<ServiceDeps, 'sql'> & { readonly workspaces: WorkspaceDirectory };
+export type CatalogDeps = Pick<ServiceDeps, 'sql' | 'bus'> & { readonly workspaces: WorkspaceDirectory };
 
 const EVERYTHING: Wanted = { words: [], kind: null, domain: null, tag: null };
 const NOTHING = { has_more: false, next_cursor: null, entries: [], facets: { kinds: [], domains: [], tags: [] } };
@@ -59,12 +61,7 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
       const { workspace, principal, user, nowMs } = call;
       await sql.begin(async (tx) => {
         const row = await lockWorkspace(tx, workspace.id);
-        if (!isEnabled(row, 'catalog')) {
-          throw new Failure('PLAN_REQUIRED', {
-            message: 'A catalog needs a plan that has it.',
-            hint: 'Upgrade the plan of the workspace.',
-          });
-        }
+        requireAllowed(row, 'catalog');
         if (!(await insertCatalog(tx, workspace.id, user, nowMs))) return;
         const target = { type: 'workspace', id: workspace.id, name: row.name };
         await audit(tx, call, { workspaceId: workspace.id, action: 'catalog.enable', target });
@@ -163,22 +160,40 @@ async function create(deps: CatalogDeps, call: Call<Endpoints['catalog.create']>
   });
 }
 
-/** Throws CATALOG_NOT_ENABLED, CATALOG_ENTRY_NOT_FOUND, CATALOG_LIMIT_EXCEEDED, VERSION_CONFLICT, INVALID_REQUEST. */
+/** Throws CATALOG_NOT_ENABLED, CATALOG_ENTRY_NOT_FOUND, CATALOG_LIMIT_EXCEEDED, USER_NOT_FOUND, FORBIDDEN, VERSION_CONFLICT, INVALID_REQUEST. */
 async function update(deps: CatalogDeps, call: Call<Endpoints['catalog.update']>): Promise<EntryRow> {
   const { workspace, principal, user, params, body, nowMs } = call;
   const catalog = catalogOf(workspace.id, principal);
   await requireEnabled(deps, deps.sql, workspace.id);
-  return deps.sql.begin(async (tx) => {
+  const { row, facts } = await deps.sql.begin(async (tx) => {
     await lockCatalog(tx, workspace.id);
     await requireCatalog(tx, workspace.id);
     const before = await requireEntryIn(tx, catalog, params.entryId);
     checkConditions({ etag: etagOf(before), updatedAtMs: before.updated_at_ms }, call);
     if (before.written_at_ms === 0) requireRoomForEntry(await countWritten(tx, workspace.id));
-    await writeEntry(tx, workspace.id, changedEntry(before, body), user, nowMs);
+    const written = changedEntry(before, body);
+    const isGiven = givesAway(before, body);
+    if (isGiven) await requireMayGive(tx, call, before);
+    const noteOwner = isGiven ? (body.owner?.id ?? null) : before.owner_id;
+    await writeEntry(tx, workspace.id, written, before.kind === 'note' ? noteOwner : user, nowMs);
     const row = await requireEntryIn(tx, catalog, params.entryId);
-    await recorded(tx, call, workspace.id, 'catalog.update', row, { changed: Object.keys(body) });
-    return row;
+    const changed = Object.keys(body).filter((field) => field !== 'owner');
+    if (changed.length > 0 || !isGiven) await recorded(tx, call, workspace.id, 'catalog.update', row, { changed });
+    if (!isGiven) return { row, facts: [] };
+    await recorded(tx, call, workspace.id, 'catalog.transfer', row, { from: before.owner_id, to: row.owner_id });
+    return { row, facts: [await tellOwner(tx, workspace.id, row, { accounts: accountsOf(principal), nowMs })] };
   });
+  for (const fact of facts) deps.bus.tell(fact);
+  return row;
+}
+
+/** Throws WORKSPACE_NOT_FOUND, FORBIDDEN, USER_NOT_FOUND where the new owner is no member. */
+async function requireMayGive(tx: Queries, call: Call<Endpoints['catalog.update']>, { owner_id }: EntryRow): Promise<void> {
+  const { workspace, principal, body } = call;
+  const role = await requireActor(tx, call, workspace.id, 'member');
+  if (!administers(role) && (owner_id === null || !accountsOf(principal).includes(owner_id)))
+    throw new Failure('FORBIDDEN', { message: 'A note is given away by its owner, or by an owner or admin of the workspace.' });
+  if (body.owner) await requireMember(tx, workspace.id, body.owner.id);
 }
 
 /** Throws FORBIDDEN. */
@@ -188,7 +203,7 @@ function requireMayDelete({ kind, owner_id }: EntryRow, principal: Principal, is
     throw new Failure('FORBIDDEN', { message, hint: 'Remove its description, tags and domain with a PATCH.' });
   }
   if (isAdministrator || (owner_id !== null && accountsOf(principal).includes(owner_id))) return;
-  throw new Failure('FORBIDDEN', { message: 'A note is deleted by its author, or by an owner or admin of the workspace.' });
+  throw new Failure('FORBIDDEN', { message: 'A note is deleted by its owner, or by an owner or admin of the workspace.' });
 }
 
 async function recorded(

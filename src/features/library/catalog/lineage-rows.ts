@@ -1,13 +1,14 @@
 /** The SQL of lineage: one step from what is known to what it is made from, or to what is made from it, as far as the viewer sees the other end. */
+import type { ArtifactId } from '../../../../protocol/core/ids.ts';
 import type { ImportProvider } from '../../../../protocol/library/file-imports.ts';
-import { isSeenIn } from '../../artifacts/artifacts/lists.ts';
+import { isEditable, isSeenIn } from '../../artifacts/artifacts/lists.ts';
 import type { Queries } from '../../deps.ts';
 import { isSourceSeen } from '../imports/rows.ts';
 import type { Catalog } from './rows.ts';
 
-/** A table or dataset is named by its artifact and its name; of a connection, an import source and a page `thing` is empty. */
+/** A table or dataset is named by its artifact and its name; of a connection, an import source, a page and a job `thing` is empty. */
 export interface Place {
-  readonly kind: 'table' | 'dataset' | 'connection' | 'import' | 'page';
+  readonly kind: 'table' | 'dataset' | 'connection' | 'import' | 'page' | 'job';
   readonly holder: string;
   readonly thing: string;
 }
@@ -17,34 +18,40 @@ export interface StepRow extends Place {
   readonly id: string;
   readonly name: string;
   readonly source_name: string | ImportProvider;
+  /** Null for connections and imports, which belong to no artifact. */
+  readonly artifact_id: ArtifactId | null;
   readonly near_kind: Place['kind'];
   readonly near_holder: string;
   readonly near_thing: string;
-  readonly made_by: 'materialize' | 'import' | 'read';
+  readonly made_by: 'materialize' | 'import' | 'read' | 'write';
 }
 
 /** How conversion names datasets: src/features/library/imports/making.ts. */
 const OF_CONVERSION = '^(rows|sheet_([2-9]|10))$';
 
-/** Of `made`, what is there and the viewer sees, with its name. An agent sees no connections and no imports elsewhere either. */
+/** Of `made`, what is there and the viewer sees, with its name. An agent sees no connections and no imports elsewhere either, and jobs are there for editors alone. */
 function seenOf(sql: Queries, { workspaceId, viewer }: Catalog, rowsMax: number) {
   const { accounts, runs, actsFor } = viewer;
   return sql`
-    select m.*, k.id, k.name, k.source_name from made m join lateral (
+    select m.*, k.id, k.name, k.source_name, k.artifact_id from made m join lateral (
       select case when m.kind = 'page' then a.id else catalog_id(m.kind, a.id, m.thing) end as id,
-        case when m.kind = 'page' then a.name else m.thing end as name, case when m.kind = 'page' then '' else a.name end as source_name
+        case when m.kind = 'page' then a.name else m.thing end as name, case when m.kind = 'page' then '' else a.name end as source_name,
+        a.id as artifact_id
       from artifact a
       where m.kind in ('table', 'dataset', 'page') and a.id = m.holder and a.workspace_id = ${workspaceId} and a.deleted_at_ms is null
         and (m.kind <> 'table' or exists (select from data_table t where t.artifact_id = a.id and t.name = m.thing))
         and (m.kind <> 'dataset' or exists (select from dataset_version v where v.artifact_id = a.id and v.name = m.thing))
         and ${isSeenIn(sql, viewer, workspaceId)}
       union all
-      select catalog_id('connection', c.id, ''), c.name, c.type from connection c
+      select catalog_id('connection', c.id, ''), c.name, c.type, null from connection c
       where m.kind = 'connection' and c.id = m.holder and c.workspace_id = ${workspaceId} and ${actsFor === null}::boolean
       union all
-      select s.id, s.remote_name, s.provider from import_source s
+      select s.id, s.remote_name, s.provider, null from import_source s
       where m.kind = 'import' and s.id = m.holder and ${actsFor === null}::boolean
         and ${isSourceSeen(sql, { workspaceId, accounts, isAdmin: runs.includes(workspaceId) })}
+      union all
+      select j.id, j.title, a.name, a.id from job j join artifact a on a.id = j.artifact_id
+      where m.kind = 'job' and j.id = m.holder and a.workspace_id = ${workspaceId} and a.deleted_at_ms is null and ${isEditable(sql, viewer)}
     ) k on true
     order by m.kind, k.name, k.id limit ${rowsMax}`;
 }
@@ -53,7 +60,7 @@ function columnsOf(near: readonly Place[]) {
   return { kinds: near.map(({ kind }) => kind), holders: near.map(({ holder }) => holder), things: near.map(({ thing }) => thing) };
 }
 
-/** What jobs and imports make these from. */
+/** What jobs and imports make these from, the jobs whose scripts write them, and what these scripts read. */
 export function listMakers(sql: Queries, catalog: Catalog, near: readonly Place[], rowsMax: number) {
   const { kinds, holders, things } = columnsOf(near);
   return sql<StepRow[]>`
@@ -69,11 +76,19 @@ export function listMakers(sql: Queries, catalog: Catalog, near: readonly Place[
       select 'import', i.source_id, '', n.kind, n.holder, n.thing, 'import'
       from near n join import_item i on i.artifact_id = n.holder
       where n.kind = 'dataset' and i.outcome = 'converted' and n.thing ~ ${OF_CONVERSION}
+      union
+      select 'job', j.id, '', n.kind, n.holder, n.thing, 'write'
+      from near n join job j on j.artifact_id = n.holder join job_table_use u on u.job_id = j.id and u.name = n.thing
+      where n.kind = 'table' and u.use = 'write'
+      union
+      select 'table', j.artifact_id, u.name, n.kind, n.holder, n.thing, 'read'
+      from near n join job j on j.id = n.holder join job_table_use u on u.job_id = j.id
+      where n.kind = 'job' and u.use = 'read'
     )
     ${seenOf(sql, catalog, rowsMax)}`;
 }
 
-/** What jobs make from these, and the pages that read them. */
+/** What jobs make from these, the pages and scripts that read them, and what these scripts write. */
 export function listMade(sql: Queries, catalog: Catalog, near: readonly Place[], rowsMax: number) {
   const { kinds, holders, things } = columnsOf(near);
   return sql<StepRow[]>`
@@ -91,6 +106,14 @@ export function listMade(sql: Queries, catalog: Catalog, near: readonly Place[],
       select 'page', r.artifact_id, '', n.kind, n.holder, n.thing, 'read'
       from near n join dataset_reader r on r.artifact_id = n.holder and r.name = n.thing
       where n.kind = 'dataset'
+      union
+      select 'job', j.id, '', n.kind, n.holder, n.thing, 'read'
+      from near n join job j on j.artifact_id = n.holder join job_table_use u on u.job_id = j.id and u.name = n.thing
+      where n.kind = 'table' and u.use = 'read'
+      union
+      select 'table', j.artifact_id, u.name, n.kind, n.holder, n.thing, 'write'
+      from near n join job j on j.id = n.holder join job_table_use u on u.job_id = j.id
+      where n.kind = 'job' and u.use = 'write'
     )
     ${seenOf(sql, catalog, rowsMax)}`;
 }

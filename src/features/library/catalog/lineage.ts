@@ -14,7 +14,13 @@ type Edge = Lineage['edges'][number];
 /** Steps of a walk that go on from each other. Each is one read of a bounded number of rows. */
 export async function readLineage(sql: Queries, catalog: Catalog, entry: EntryRow): Promise<Lineage> {
   const start = placeOf(entry);
-  const found = new Found({ id: entry.id, kind: entry.kind, name: entry.name, source_name: entry.source_name });
+  const found = new Found({
+    id: entry.id,
+    kind: entry.kind,
+    name: entry.name,
+    source_name: entry.source_name,
+    artifact_id: entry.artifact_id,
+  });
   if (start !== null) {
     await walk(found, entry.id, start, (near, rowsMax) => listMakers(sql, catalog, near, rowsMax), 'up');
     await walk(found, entry.id, start, (near, rowsMax) => listMade(sql, catalog, near, rowsMax), 'down');
@@ -26,6 +32,10 @@ export async function readLineage(sql: Queries, catalog: Catalog, entry: EntryRo
 function placeOf({ kind, artifact_id, connection_id, name }: EntryRow): Place | null {
   if (kind === 'note') return null;
   return kind === 'connection' ? { kind, holder: connection_id ?? '', thing: '' } : { kind, holder: artifact_id ?? '', thing: name };
+}
+
+function nodeOf({ id, kind, name, source_name, artifact_id }: StepRow): Node {
+  return { id, kind, name, source_name, artifact_id };
 }
 
 const keyOf = ({ kind, holder, thing }: Place) => JSON.stringify([kind, holder, thing]);
@@ -42,7 +52,7 @@ async function walk(found: Found, id: CatalogEntryId, start: Place, step: Step, 
     const next: Place[] = [];
     for (const row of rows.slice(0, LIMITS.catalogLineageEdgesMax)) {
       const here = ids.get(keyOf({ kind: row.near_kind, holder: row.near_holder, thing: row.near_thing }));
-      if (here === undefined || !found.add({ id: row.id, kind: row.kind, name: row.name, source_name: row.source_name })) continue;
+      if (here === undefined || !found.add(nodeOf(row))) continue;
       found.join(direction === 'up' ? { from: row.id, to: here, kind: row.made_by } : { from: here, to: row.id, kind: row.made_by });
       if (row.made_by === 'import') found.addPageOf(row, here);
       if (ids.has(keyOf(row))) continue;
@@ -80,8 +90,9 @@ class Found {
 
   /** The run that made a dataset has made the page that it belongs to as well. Who sees the dataset sees the page. */
   addPageOf({ id, near_holder }: StepRow, dataset: string): void {
-    const name = this.#nodes.get(dataset)?.source_name ?? '';
-    if (this.add({ id: near_holder, kind: 'page', name, source_name: '' })) this.join({ from: id, to: near_holder, kind: 'import' });
+    const { source_name: name = '', artifact_id = null } = this.#nodes.get(dataset) ?? {};
+    if (this.add({ id: near_holder, kind: 'page', name, source_name: '', artifact_id }))
+      this.join({ from: id, to: near_holder, kind: 'import' });
   }
 
   cut(): void {

@@ -227,8 +227,8 @@ export interface Written {
   readonly fieldNotes: readonly FieldNote[];
 }
 
-/** Its time of change grows also where the clock stands still. */
-export async function writeEntry(tx: Queries, workspaceId: WorkspaceId, entry: Written, by: UserId, nowMs: number): Promise<void> {
+/** `by`: of a note its owner, of another entry who writes about it. Its time of change grows also where the clock stands still. */
+export async function writeEntry(tx: Queries, workspaceId: WorkspaceId, entry: Written, by: UserId | null, nowMs: number): Promise<void> {
   await tx`
     insert into catalog_entry (
       workspace_id, id, kind, artifact_id, thing, connection_id, name, domain, tags, description, field_notes, created_by, created_at_ms,
@@ -238,6 +238,7 @@ export async function writeEntry(tx: Queries, workspaceId: WorkspaceId, entry: W
       ${[...entry.tags]}, ${entry.description}, ${tx.json(entry.fieldNotes as unknown as JSONValue)}, ${by}, ${nowMs}, ${nowMs})
     on conflict (workspace_id, id) do update set name = excluded.name, domain = excluded.domain, tags = excluded.tags,
       description = excluded.description, field_notes = excluded.field_notes,
+      created_by = case catalog_entry.kind when 'note' then excluded.created_by else catalog_entry.created_by end,
       updated_at_ms = greatest(catalog_entry.updated_at_ms + 1, excluded.updated_at_ms)`;
 }
 

@@ -66,6 +66,7 @@ export function etagOf(row: EntryRow): string {
 export function changedEntry(row: EntryRow, change: CatalogUpdate): Written {
   const isNote = row.kind === 'note';
   if (!isNote && change.name !== undefined && change.name !== row.name) throw derived('name');
+  if (!isNote && givesAway(row, change)) throw derived('owner', 'It belongs to whoever owns the page or has made the connection.');
   const known = new Set(fieldsOf(row).map(({ name }) => name));
   const fields = change.fields?.map(({ name, type = '', description = '' }) => ({ name, type, description }));
   if (!isNote && fields?.some(({ name }) => !known.has(name))) throw derived('fields');
@@ -83,8 +84,14 @@ export function changedEntry(row: EntryRow, change: CatalogUpdate): Written {
   };
 }
 
-function derived(param: string): Failure {
-  return new Failure('INVALID_REQUEST', { param, message: `${param}: cannot be changed, because the entry follows what it describes.` });
+function derived(param: string, hint?: string): Failure {
+  const message = `${param}: cannot be changed, because the entry follows what it describes.`;
+  return new Failure('INVALID_REQUEST', { param, message, ...(hint !== undefined && { hint }) });
+}
+
+/** Whether the change names another owner than there is. */
+export function givesAway({ owner_id }: Pick<EntryRow, 'owner_id'>, { owner }: Pick<CatalogUpdate, 'owner'>): boolean {
+  return owner !== undefined && (owner?.id ?? null) !== owner_id;
 }
 
 /** Throws CATALOG_LIMIT_EXCEEDED. */

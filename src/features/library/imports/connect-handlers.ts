@@ -7,6 +7,7 @@ import { LIMITS } from '../../../../protocol/core/limits.ts';
 import type { ImportProvider } from '../../../../protocol/library/file-imports.ts';
 import type { BaseCall, Handlers } from '../../../edge/call.ts';
 import type { Sql } from '../../../storage/sql.ts';
+import type { InstanceSettings } from '../../business/instance/settings.ts';
 import type { ModuleDeps } from '../../module.ts';
 import { accountsOf } from '../../people/accounts/rules.ts';
 import type { SessionService } from '../../people/sessions/sessions.ts';
@@ -28,12 +29,14 @@ export interface ConnectDeps extends Pick<ModuleDeps, 'sql' | 'sealer' | 'config
   readonly drives: Drives;
   readonly sessions: SessionService;
   readonly workspaces: WorkspaceDirectory;
+  readonly flags: Pick<InstanceSettings, 'require'>;
 }
 
 export function connectHandlers(deps: ConnectDeps): Handlers<Ids> {
   const { sql, sealer, drives, workspaces } = deps;
   return {
     'fileImports.connect': async ({ workspace, principal, params, nowMs }) => {
+      await deps.flags.require('file_imports');
       requireImports(await found(workspaces, workspace.id));
       const { provider, oauth } = drives.drive(params.provider);
       const key = { workspaceId: workspace.id, userId: await memberOf(sql, workspace.id, accountsOf(principal)), provider: provider.id };

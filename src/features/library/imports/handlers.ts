@@ -9,10 +9,10 @@ import type { BaseCall, Handlers } from '../../../edge/call.ts';
 import { cutPage, decodeCursor } from '../../../edge/paging.ts';
 import type { WorkspaceSeat } from '../../../edge/subjects.ts';
 import { violates } from '../../../storage/pg-errors.ts';
+import { isEnabled } from '../../business/tiers/rules.ts';
 import type { Queries } from '../../deps.ts';
 import { accountsOf } from '../../people/accounts/rules.ts';
 import { audit } from '../../workspaces/audit/audit.ts';
-import { isEnabled } from '../../workspaces/features/rules.ts';
 import { holdFolder } from '../../workspaces/folders/filing.ts';
 import { lockWorkspace } from '../../workspaces/workspaces/rows.ts';
 import { type ConnectDeps, connectHandlers, found, requireConnected } from './connect-handlers.ts';
@@ -134,10 +134,11 @@ async function createSource(deps: ImportHandlerDeps, call: Parameters<Handlers<S
   return presentSource(row, asking.accounts, undefined);
 }
 
-function runHandlers({ sql, workspaces, drives, onRun, onCancel }: ImportHandlerDeps): Handlers<RunIds> {
+function runHandlers({ sql, workspaces, drives, flags, onRun, onCancel }: ImportHandlerDeps): Handlers<RunIds> {
   return {
     'fileImports.sync': async (call) => {
       const asking = askingOf(call);
+      await flags.require('file_imports');
       requireImports(await found(workspaces, asking.workspaceId));
       const id = newId('importRun');
       const run = await sql

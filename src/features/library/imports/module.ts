@@ -1,4 +1,6 @@
+import { RETENTION } from '../../../../protocol/business/retention.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
+import type { InstanceSettings } from '../../business/instance/settings.ts';
 import { parsingQueue } from '../../data/datasets/queues.ts';
 import type { Module, ModuleDeps } from '../../module.ts';
 import type { SessionService } from '../../people/sessions/sessions.ts';
@@ -16,6 +18,7 @@ type Ids = keyof ReturnType<typeof importHandlers>;
 export interface ImportsModuleDeps extends ModuleDeps {
   readonly sessions: SessionService;
   readonly workspaces: WorkspaceDirectory;
+  readonly flags: Pick<InstanceSettings, 'require' | 'isOn'>;
 }
 
 export function importsModule(deps: ImportsModuleDeps): Module<Ids> {
@@ -27,7 +30,7 @@ export function importsModule(deps: ImportsModuleDeps): Module<Ids> {
     sweeps: [
       { name: 'importAttempts', run: () => deleteExpiredAttempts(sql, clock.nowMs()) },
       { name: 'imports', run: () => deleteUseless(sql) },
-      { name: 'importRuns', run: () => deleteOldRuns(sql, clock.nowMs() - LIMITS.importRunsKeptMs, LIMITS.importRunsKeptPerSourceMax) },
+      { name: 'importRuns', run: () => deleteOldRuns(sql, clock.nowMs() - RETENTION.importRuns.keptMs, LIMITS.importRunsKeptPerSourceMax) },
       { name: 'importsResealed', run: (signal) => resealTokens(deps, signal) },
     ],
     gauges: [{ name: 'easel_import_runs_active', help: 'Import runs that this process works on.', read: () => runner.active }],

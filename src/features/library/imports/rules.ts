@@ -6,7 +6,7 @@ import { LIMITS } from '../../../../protocol/core/limits.ts';
 import type { importRun, importSource } from '../../../../protocol/library/file-imports.ts';
 import { dateTime } from '../../../platform/date-time.ts';
 import { type Sealer, type SecretPlace, Unopenable } from '../../../storage/sealing/sealer.ts';
-import { isEnabled } from '../../workspaces/features/rules.ts';
+import { requireAllowed } from '../../business/tiers/rules.ts';
 import type { WorkspaceRow } from '../../workspaces/workspaces/rows.ts';
 import { DriveFailure } from './providers/calls.ts';
 import type { RemotePlace } from './providers/provider.ts';
@@ -43,11 +43,7 @@ export function placeOfRef(sealer: Sealer, key: ConnectionKey, ref: string) {
 
 /** Throws PLAN_REQUIRED. */
 export function requireImports(workspace: WorkspaceRow): void {
-  if (isEnabled(workspace, 'file_imports')) return;
-  throw new Failure('PLAN_REQUIRED', {
-    message: 'Files are imported in workspaces whose plan has file imports.',
-    hint: 'Upgrade the plan of the workspace.',
-  });
+  requireAllowed(workspace, 'file_imports');
 }
 
 /** What a failure of a provider is to who looks at it; other errors stay what they are. */

@@ -4,7 +4,9 @@ import type { Timer } from '../../../../actors/runtime/ports.ts';
 import { type ImportRunId, newId } from '../../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { systemClock } from '../../../platform/clock.ts';
+import { Passes } from '../../../platform/passes.ts';
 import { QueueStart } from '../../../storage/queue-start.ts';
+import type { InstanceSettings } from '../../business/instance/settings.ts';
 import { DAY_MS } from './rules.ts';
 import { type EndReason, executeRun, type RunDeps } from './running.ts';
 import { type Claim, claimRun, oldestWaiting, queueDaily, renewClaim } from './runs.ts';
@@ -16,6 +18,10 @@ const POLL_MS = 10_000;
 /** Daily runs that one look queues. */
 const DAILY_AT_ONCE = 20;
 
+interface RunnerDeps extends RunDeps {
+  readonly flags: Pick<InstanceSettings, 'isOn'>;
+}
+
 interface Active {
   readonly claim: Claim;
   readonly ending: AbortController;
@@ -23,18 +29,16 @@ interface Active {
 }
 
 export class ImportRunner {
-  readonly #deps: RunDeps;
+  readonly #deps: RunnerDeps;
   readonly #active = new Map<string, Active>();
   readonly #start: QueueStart;
-  #timer: Timer | undefined;
+  readonly #passes: Passes;
   #renewing: Timer | undefined;
-  #passing: Promise<void> | undefined;
-  #wokenMeanwhile = false;
-  #stopped = false;
 
-  constructor(deps: RunDeps) {
+  constructor(deps: RunnerDeps) {
     this.#deps = deps;
     this.#start = new QueueStart(deps.clock);
+    this.#passes = new Passes(deps.clock, () => this.#pass());
   }
 
   /** Runs under way. */
@@ -44,16 +48,7 @@ export class ImportRunner {
 
   /** Call at the start, and after each commit that has queued a run. */
   wake(): void {
-    if (this.#stopped) return;
-    if (this.#passing !== undefined) {
-      this.#wokenMeanwhile = true;
-      return;
-    }
-    this.#timer?.cancel();
-    this.#passing = this.#pass().finally(() => {
-      this.#passing = undefined;
-      if (this.#wokenMeanwhile) this.wake();
-    });
+    this.#passes.wake();
   }
 
   /** Ends a run that a person has canceled, where it is under way here; elsewhere its process learns of it by its lease. */
@@ -63,23 +58,22 @@ export class ImportRunner {
 
   /** What is under way is given back: another process begins it again. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#passing;
+    await this.#passes.stop();
     const active = [...this.#active.values()];
     for (const { ending } of active) ending.abort('stopping' satisfies EndReason);
     await Promise.all(active.map(({ done }) => done));
     this.#renewing?.cancel();
   }
 
-  async #pass(): Promise<void> {
+  async #pass(): Promise<number> {
     const { sql, clock, log } = this.#deps;
-    this.#wokenMeanwhile = false;
     try {
       const ids = Array.from({ length: DAILY_AT_ONCE }, () => newId('importRun'));
       await queueDaily(sql, ids, clock.nowMs(), DAY_MS);
       const look = this.#start.begin();
-      while (this.#active.size < LIMITS.importRunsMax && !this.#stopped) {
+      // What waits goes on when imports are switched on again.
+      const isOn = await this.#deps.flags.isOn('file_imports');
+      while (isOn && this.#active.size < LIMITS.importRunsMax && !this.#passes.isStopped) {
         const bounds = { fromMs: look.fromMs, nowMs: clock.nowMs(), leaseMs: LEASE_MS };
         const claim = await claimRun(sql, randomBytes(16).toString('hex'), bounds);
         if (claim === null) break;
@@ -89,7 +83,7 @@ export class ImportRunner {
     } catch (err) {
       log.warn({ err }, 'import runs could not be taken; it is tried again');
     }
-    if (!this.#stopped) this.#timer = clock.after(POLL_MS, () => this.wake());
+    return POLL_MS;
   }
 
   #begin(claim: Claim): void {

@@ -2,9 +2,9 @@
 import type { UserPrincipal } from '../../../../actors/access/access.ts';
 import type { TokenId } from '../../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
+import { isEnabled } from '../../business/tiers/rules.ts';
 import type { ModuleDeps } from '../../module.ts';
 import { readStandings } from '../../people/persons/rows.ts';
-import { isEnabled } from '../../workspaces/features/rules.ts';
 import { seesFolder } from '../../workspaces/folders/places.ts';
 import type { WorkspaceDirectory } from '../../workspaces/workspaces/directory.ts';
 import type { Drives } from './drives.ts';

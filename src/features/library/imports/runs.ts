@@ -4,6 +4,7 @@ import type { ArtifactId, ImportRunId, ImportSourceId, UserId } from '../../../.
 import type { ImportCounts, ImportError, ImportStatus, ImportStopCode } from '../../../../protocol/library/file-imports.ts';
 import type { PageKey } from '../../../edge/paging.ts';
 import type { Queries } from '../../deps.ts';
+import { isPersonSuspended } from '../../people/persons/rows.ts';
 import { type Asking, readSource, type SourceRow } from './rows.ts';
 
 export interface RunRow {
@@ -144,6 +145,7 @@ export async function claimRun(sql: Queries, leaseToken: string, { fromMs, nowMs
       select w.id from import_run w
       where w.status in ('queued', 'running') and w.created_at_ms >= ${fromMs}
         and (w.lease_ends_at is null or w.lease_ends_at <= clock_timestamp())
+        and not exists (select from account a where a.id = w.user_id and ${isPersonSuspended(sql)})
         and not exists (
           select from import_run h where h.user_id = w.user_id and h.status = 'running' and h.lease_ends_at > clock_timestamp()
         )

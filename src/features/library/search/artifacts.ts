@@ -2,10 +2,10 @@
 import type { ArtifactId } from '../../../../protocol/core/ids.ts';
 import { aroundIds, isAround } from '../../artifacts/artifacts/lists.ts';
 import type { Queries } from '../../deps.ts';
-import { candidates, hasAll, hasSome } from './candidates.ts';
+import { candidates, type Which } from './candidates.ts';
 import { nameScore } from './names.ts';
 import { mayOpen, type Reader, type Within } from './reader.ts';
-import { anyQuery, exactQuery, nameQuery, nearQuery, type Term, withNear } from './terms.ts';
+import { anyQuery, nameQuery, nearQuery, type Term, withNear } from './terms.ts';
 
 export interface ArtifactRow {
   readonly id: ArtifactId;
@@ -15,6 +15,8 @@ export interface ArtifactRow {
 }
 
 export interface FoundArtifact extends ArtifactRow {
+  /** Whether it is the caller's own, or of those that the caller works with. */
+  readonly is_around: boolean;
   readonly score: number;
   /** What has been looked for in the end. */
   readonly terms: readonly Term[];
@@ -22,17 +24,18 @@ export interface FoundArtifact extends ArtifactRow {
 
 interface RankedRow extends ArtifactRow {
   readonly is_around: boolean;
-  /** Of each term: as it was written, and as it may have been meant. */
+  /** The terms that it says, from 1 on, and those of them that it says as they are written, as far as they may also be misspelt. */
+  readonly places: readonly number[];
+  readonly exactly: readonly number[];
+  /** How much it says each term beyond that: as it was written, and as it may have been meant. */
   readonly exact: readonly number[];
   readonly near: readonly number[];
 }
 
-/** More that match are not ranked: the caller's own come before those of strangers, then those that are called so, then the newest. */
-const RANKED_MAX = 300;
-/** Pages that have some of the words differ more in how well they fit. */
-const RANKED_OF_SOME_MAX = 1000;
+/** More that match are not ranked: those with more of the words come first, then the caller's own, those that are called so, the newest. */
+const RANKED_MAX = 200;
 /** Of them the best are picked by all that is known. */
-const PICKED_MAX = 120;
+const PICKED_MAX = 80;
 /** Where fewer have all of the words, those with some of them are found too. */
 const FEW = 5;
 /** What a misspelt word is worth, and a page that has some of the words. */
@@ -40,7 +43,9 @@ const NEAR = 0.4;
 const SOME = 0.5;
 /** Pages of strangers come behind those that the caller works with, where both fit alike. */
 const STRANGE = 0.7;
-/** What `ts_rank` gives to a word that a page says often. */
+/** The rank of a word that a page says, and not often. */
+const SAID = 0.1;
+/** A word of this rank is worth half of one that the page is called. */
 const USUAL_RANK = 0.12;
 
 export function recentArtifacts(sql: Queries, reader: Reader, within: Within, rowsMax: number): Promise<ArtifactRow[]> {
@@ -49,14 +54,14 @@ export function recentArtifacts(sql: Queries, reader: Reader, within: Within, ro
     where a.id in (${aroundIds(sql, reader.viewer)}) and ${mayOpen(sql, reader, within)} order by a.updated_at_ms desc, a.id limit ${rowsMax}`;
 }
 
-/** What is decided here, such as whether a word is taken for a misspelt one, depends on what the reader may open and on nothing else. */
+/** What is decided here depends on what the reader may open and on nothing else. */
 export async function findArtifacts(sql: Queries, reader: Reader, within: Within, terms: readonly Term[], rowsMax: number) {
-  const found = scored(await pick(sql, reader, within, terms, 'all'), terms, 1);
-  if (found.length >= rowsMax) return best(found, rowsMax);
   const wider = await withNear(sql, terms);
-  found.push(...scored(await pick(sql, reader, within, wider, 'all'), wider, 1));
-  if (terms.length > 1 && new Set(found.map(({ id }) => id)).size < FEW)
-    found.push(...scored(await pick(sql, reader, within, wider, 'some'), wider, SOME));
+  const found = scored(await pick(sql, reader, within, wider, 'all'), wider, 1);
+  // What strangers publish is no reason to leave out what the reader works with.
+  const isFew = found.length < FEW;
+  if (terms.length > 1 && (isFew || found.filter(({ is_around }) => is_around).length < FEW))
+    found.push(...scored(await pick(sql, reader, within, wider, isFew ? 'some' : 'some of the own'), wider, SOME));
   return best(found, rowsMax);
 }
 
@@ -68,56 +73,68 @@ function best(found: readonly FoundArtifact[], rowsMax: number): FoundArtifact[]
 }
 
 /** Of a document that is not yet, or cannot be, of the published version only what it is called counts. */
-function pick(sql: Queries, reader: Reader, within: Within, terms: readonly Term[], which: 'all' | 'some'): Promise<RankedRow[]> {
-  const any = terms.map(anyQuery);
-  const names = terms.map(nameQuery);
-  const exact = terms.map((term) => `${exactQuery(term)} | ${nameQuery(term)}`);
-  const near = terms.map(nearQuery);
-  const match = which === 'all' ? hasAll(terms) : hasSome(terms);
+function pick(sql: Queries, reader: Reader, within: Within, terms: readonly Term[], which: Which): Promise<RankedRow[]> {
   const isCurrent = sql`d.version_id is not distinct from a.live_version_id`;
   const namedMin = which === 'all' ? terms.length : 1;
   return sql<RankedRow[]>`
     with query as materialized (
-      select place, any_of::tsquery as any_of, name::tsquery as name, exact::tsquery as exact, near::tsquery as near
-      from unnest(${any}::text[], ${names}::text[], ${exact}::text[], ${near}::text[]) with ordinality as t (any_of, name, exact, near, place)
+      select place, any_of::tsquery as any_of, name::tsquery as name, near::tsquery as near
+      from unnest(${terms.map(anyQuery)}::text[], ${terms.map(nameQuery)}::text[], ${terms.map(nearQuery)}::text[])
+        with ordinality as t (any_of, name, near, place)
     ), matching as materialized (
-      select a.id, a.name, a.slug, a.updated_at_ms, ${isAround(sql, reader.viewer)} as is_around, d.names, ${isCurrent} as is_current,
-        case when ${isCurrent} then d.words else d.names end as words
-      from (${candidates(sql, reader, within, match)}) c (id) join artifact a on a.id = c.id join search_document d on d.artifact_id = a.id
-      where ${mayOpen(sql, reader, within)}
-      order by is_around desc, (select count(*) from query q where d.names @@ q.name) desc, a.updated_at_ms desc, a.id
-      limit ${which === 'all' ? RANKED_MAX : RANKED_OF_SOME_MAX}
+      select a.id, a.name, a.slug, a.updated_at_ms, ${isAround(sql, reader.viewer)} as is_around, c.places, c.exactly, ${isCurrent} as is_current,
+        d.names, case when ${isCurrent} then d.telling else d.names end as telling
+      from (${candidates(sql, reader, within, terms, which)}) c
+        -- One by one, by their keys: the planner cannot tell how many there are.
+        cross join lateral (select * from artifact a where a.id = c.id and ${mayOpen(sql, reader, within)} offset 0) a
+        cross join lateral (select * from search_document d where d.artifact_id = c.id offset 0) d
+      order by cardinality(c.places) desc, is_around desc, cardinality(c.exactly) desc, (select count(*) from query q where d.names @@ q.name) desc, a.updated_at_ms desc, a.id
+      limit ${RANKED_MAX}
     )
-    select r.id, r.name, r.slug, r.updated_at_ms, r.is_around, r.exact, r.near from (
-      select m.id, m.name, m.slug, m.updated_at_ms, m.is_around,
-        (select count(*) from query q where w.words @@ q.any_of or m.names @@ q.name) as fitting,
-        array(select coalesce(ts_rank(w.words, q.exact), 0) from query q order by q.place) as exact,
-        array(select coalesce(ts_rank(w.words, q.near), 0) from query q order by q.place) as near
-      -- Joined to nothing, so that it is read from its place of long values once and not for each term.
-      from matching m cross join lateral (select m.words || ''::tsvector as words offset 0) w
+    select r.id, r.name, r.slug, r.updated_at_ms, r.is_around, r.places, r.exactly, r.exact, r.near from (
+      select m.id, m.name, m.slug, m.updated_at_ms, m.is_around, m.places, m.exactly,
+        array(select coalesce(ts_rank(m.telling, q.name), 0) from query q order by q.place) as exact,
+        array(select coalesce(ts_rank(m.telling, q.near), 0) from query q order by q.place) as near
+      from matching m
       where m.is_current or (select count(*) from query q where m.names @@ q.any_of or (${which === 'all'}::boolean and m.names @@ q.name)) >= ${namedMin}
     ) r
-    order by r.fitting desc, (select sum(x) from unnest(r.exact) x) + ${NEAR} * (select sum(x) from unnest(r.near) x) desc, r.updated_at_ms desc
+    order by cardinality(r.places) desc, ((select sum(x) from unnest(r.exact) x) + ${NEAR} * (select sum(x) from unnest(r.near) x))
+      * case when r.is_around then 1 else ${STRANGE}::real end desc, r.updated_at_ms desc
     limit ${PICKED_MAX}`;
 }
 
-function scored(rows: readonly RankedRow[], terms: readonly Term[], worth: number): FoundArtifact[] {
-  // `ts_rank` divides by how many words were asked for, of which a page has few.
-  const ranksOf = (row: RankedRow) =>
-    terms.map(({ stems, near }, at) =>
-      Math.max((row.exact[at] ?? 0) * (1 + stems.length), NEAR * Math.min(1, (row.near[at] ?? 0) * near.length)),
+/** How much a page says each of the terms. */
+function ranksOf({ exact, near, places, exactly }: RankedRow, terms: readonly Term[]): number[] {
+  const said = new Set(places);
+  const saidSo = new Set(exactly);
+  return terms.map((term, at) => {
+    // `ts_rank` divides by how many words were asked for, of which a page has few.
+    const rank = Math.max(
+      (exact[at] ?? 0) * new Set([term.word, ...term.stems, ...term.forms]).size,
+      NEAR * Math.min(1, (near[at] ?? 0) * term.near.length),
     );
+    if (rank > 0 || !said.has(at + 1)) return rank;
+    return SAID * (term.near.length === 0 || saidSo.has(at + 1) ? 1 : NEAR);
+  });
+}
+
+function scored(rows: readonly RankedRow[], terms: readonly Term[], worth: number): FoundArtifact[] {
+  const ranks = rows.map((row) => ranksOf(row, terms));
   // Words that are rare among what was found tell more. Which pages there are besides is not known here.
   const rarity = terms.map((_, at) => {
-    const having = rows.filter((row) => (ranksOf(row)[at] ?? 0) > 0).length;
+    const having = ranks.filter((ranked) => (ranked[at] ?? 0) > 0).length;
     return Math.log(1 + (rows.length + 1) / (having + 0.5));
   });
   const most = rarity.reduce((sum, each) => sum + each, 0) || 1;
-  return rows.map((row) => {
-    const byText = ranksOf(row).reduce((sum, rank, at) => sum + ((rarity[at] ?? 0) * rank) / (rank + USUAL_RANK), 0) / most;
-    const byName = Math.max(nameScore(row.name, row.slug, terms) ?? 0, nameScore(row.slug, row.name, terms) ?? 0);
-    const score = (byName + (1 - byName) * byText * 0.8) * (row.is_around ? 1 : STRANGE) * worth;
-    const { id, name, slug, updated_at_ms } = row;
-    return { id, name, slug, updated_at_ms, score: Math.min(1, score), terms };
+  return rows.map((row, number) => {
+    const byText = (ranks[number] ?? []).reduce((sum, rank, at) => sum + ((rarity[at] ?? 0) * rank) / (rank + USUAL_RANK), 0) / most;
+    // By those of the terms that it has, as far as they tell something.
+    const had = terms.map((_, at) => row.places.includes(at + 1));
+    const its = terms.filter((_, at) => had[at]);
+    const share = rarity.reduce((sum, each, at) => sum + (had[at] ? each : 0), 0) / most;
+    const byName = share * Math.max(nameScore(row.name, row.slug, its) ?? 0, nameScore(row.slug, row.name, its) ?? 0);
+    const score = (byName + (1 - byName) * byText * 0.8) * (row.is_around ? 1 : STRANGE) * (worth + (1 - worth) * byName);
+    const { id, name, slug, updated_at_ms, is_around } = row;
+    return { id, name, slug, updated_at_ms, is_around, score: Math.min(1, score), terms };
   });
 }

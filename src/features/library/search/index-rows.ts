@@ -1,9 +1,7 @@
 /** The SQL of `search_document`, `search_word` and `search_turn`, as the indexer writes them. */
-import type { JSONValue } from 'postgres';
 import type { ArtifactId, VersionId } from '../../../../protocol/core/ids.ts';
 import type { Queries } from '../../deps.ts';
-import type { DocumentWords } from './document-words.ts';
-import type { Piece } from './passages-of.ts';
+import type { Lexemes } from './document-words.ts';
 
 export interface Turn {
   readonly artifactId: ArtifactId;
@@ -24,15 +22,30 @@ export function claimTurns(sql: Queries, of: readonly ArtifactId[] | null, nowMs
     returning artifact_id as "artifactId", number, attempts`;
 }
 
-/**
- * Ends a turn, or makes it due again where the artifact has changed meanwhile: then there have been no attempts. A turn that another process
- * has claimed since stays with it. True where it ended.
- */
-export async function endTurn(sql: Queries, { artifactId, number, attempts }: Turn): Promise<boolean> {
-  const ended = await sql`
-    delete from search_turn where artifact_id = ${artifactId} and number = ${number} and attempts = ${attempts} returning 1`;
-  if (ended.length === 0) await sql`update search_turn set lease_ends_at = null where artifact_id = ${artifactId} and attempts = 0`;
-  return ended.length > 0;
+/** Ends the turns that nothing has changed since and that no other process has claimed. The artifacts of those that ended. */
+export async function endTurns(sql: Queries, turns: readonly Turn[]): Promise<ArtifactId[]> {
+  const ended = await sql<{ artifact_id: ArtifactId }[]>`
+    delete from search_turn t using ${claimsOf(sql, turns)}
+    where t.artifact_id = c.artifact_id and t.number = c.number and t.attempts = c.attempts returning t.artifact_id`;
+  return ended.map(({ artifact_id }) => artifact_id);
+}
+
+function claimsOf(sql: Queries, turns: readonly Turn[]) {
+  const column = <K extends keyof Turn>(name: K) => turns.map((turn) => turn[name]);
+  return sql`
+    unnest(${column('artifactId')}::text[], ${column('number')}::bigint[], ${column('attempts')}::int[]) as c (artifact_id, number, attempts)`;
+}
+
+/** Waits until nobody else holds the artifact or its turn. In the order in which a deletion of the artifact locks them. */
+export async function holdTurn(tx: Queries, id: ArtifactId): Promise<void> {
+  await tx`select from artifact a join search_turn t on t.artifact_id = a.id where a.id = ${id} for key share of a for update of t`;
+}
+
+/** Makes a turn due again that was not written because the artifact has changed: then there have been no attempts. */
+export async function releaseTurn(sql: Queries, { artifactId, number, attempts }: Turn): Promise<void> {
+  await sql`
+    update search_turn set lease_ends_at = null
+    where artifact_id = ${artifactId} and (attempts = 0 or (number = ${number} and attempts = ${attempts}))`;
 }
 
 export async function postponeTurn(sql: Queries, { artifactId, number, attempts }: Turn, dueAtMs: number): Promise<void> {
@@ -57,6 +70,7 @@ export async function countTurns(sql: Queries): Promise<number> {
 }
 
 export interface Source {
+  readonly id: ArtifactId;
   readonly name: string;
   readonly slug: string;
   readonly social_title: string | null;
@@ -65,82 +79,91 @@ export interface Source {
   readonly entrypoint: string | null;
 }
 
-export async function readSource(sql: Queries, id: ArtifactId): Promise<Source | null> {
-  const [row] = await sql<Source[]>`
-    select a.name, a.slug, a.social_title, a.social_description, a.live_version_id as version_id, v.entrypoint
-    from artifact a left join artifact_version v on v.id = a.live_version_id where a.id = ${id}`;
-  return row ?? null;
+export function readSources(sql: Queries, ids: readonly ArtifactId[]): Promise<Source[]> {
+  return sql<Source[]>`
+    select a.id, a.name, a.slug, a.social_title, a.social_description, a.live_version_id as version_id, v.entrypoint
+    from artifact a left join artifact_version v on v.id = a.live_version_id where a.id = any(${[...ids]})`;
 }
 
 export interface PageFile {
+  readonly versionId: VersionId;
   readonly path: string;
   readonly sha256: string;
   readonly mime: string;
   readonly sizeBytes: number;
 }
 
-/** The files of a version that have text, the entry file first. */
-export function listPageFiles(sql: Queries, versionId: VersionId, entrypoint: string, rowsMax: number): Promise<PageFile[]> {
+/** The files of versions that have text, at most `rowsMax` of each, the entry file first. */
+export function listPageFiles(sql: Queries, versionIds: readonly VersionId[], rowsMax: number): Promise<PageFile[]> {
   return sql<PageFile[]>`
-    select path, encode(sha256, 'hex') as sha256, mime, size_bytes as "sizeBytes" from version_file
-    where version_id = ${versionId} and size_bytes > 0 and path <> all(array['404.html', '200.html'])
-      and (mime ~ '^(text/html|text/markdown|text/plain|application/xhtml\\+xml)' or path ~ '\\.(html?|md|markdown|txt)$')
-    order by path <> ${entrypoint}, path limit ${rowsMax}`;
+    select v.id as "versionId", f.path, encode(f.sha256, 'hex') as sha256, f.mime, f.size_bytes as "sizeBytes"
+    from artifact_version v cross join lateral (
+      select path, sha256, mime, size_bytes from version_file
+      where version_id = v.id and size_bytes > 0 and path <> all(array['404.html', '200.html'])
+        and (mime ~ '^(text/html|text/markdown|text/plain|application/xhtml\\+xml)' or path ~ '\\.(html?|md|markdown|txt)$')
+      order by path <> v.entrypoint, path limit ${rowsMax}) f
+    where v.id = any(${[...versionIds]})`;
 }
 
-interface NewDocument {
+export interface NewDocument extends Lexemes {
   /** The claim by which it is written. */
   readonly turn: Turn;
   readonly versionId: VersionId | null;
-  readonly words: DocumentWords;
-  readonly pieces: readonly Piece[];
-  readonly nowMs: number;
+  readonly passages: Buffer;
 }
 
 /**
- * Words come in with their stems: of what it is called in both languages, of the rest in its own, except words that are everywhere. Nothing is
- * written where the artifact has changed or another process has claimed the turn since: what was read may be older than what is indexed.
+ * Of artifacts that have changed since, and whose turn another process has claimed, nothing is written: what was read may be older than what is
+ * indexed. Who holds an artifact or its turn is not waited for, because it may wait for another one of these. Answers the turns of what was written.
  */
-export async function writeDocument(sql: Queries, { turn, versionId, words, pieces, nowMs }: NewDocument): Promise<void> {
-  const { language } = words;
-  await sql`
+export async function writeDocuments(sql: Queries, documents: readonly NewDocument[], nowMs: number): Promise<Turn[]> {
+  const column = <K extends keyof NewDocument>(name: K) => documents.map((document) => document[name]);
+  const turns = column('turn');
+  const written = await sql<{ artifact_id: ArtifactId }[]>`
     with given as materialized (
-      select word, weight,
-        case when weight in ('A', 'B') or ${language} = 'english' then ts_lexize('english_stem', word) end as english,
-        case when weight in ('A', 'B') or ${language} = 'spanish' then ts_lexize('spanish_stem', word) end as spanish
-      from unnest(${words.words as string[]}::text[], ${words.weights as string[]}::text[]) as t (word, weight)
-    ), lexeme as (
-      select word, weight from given
-      where weight in ('A', 'B') or case ${language} when 'english' then english else spanish end <> '{}'
-      union select s, weight from given cross join unnest(english) s
-      union select s, weight from given cross join unnest(spanish) s
+      select * from unnest(
+        ${turns.map(({ artifactId }) => artifactId)}::text[], ${turns.map(({ number }) => number)}::bigint[], ${turns.map(({ attempts }) => attempts)}::int[],
+        ${column('versionId') as string[]}::text[], ${column('names')}::text[], ${column('telling')}::text[], ${column('words')}::text[],
+        ${documents.map(({ passages }) => passages.toString('base64'))}::text[]
+      ) as g (artifact_id, number, attempts, version_id, names, telling, words, passages)
+    ), held as materialized (
+      select a.id, search_reach(a.id, a.visibility, a.workspace_id, a.owner_id) as reach
+      from given g join artifact a on a.id = g.artifact_id join search_turn t on t.artifact_id = a.id and t.number = g.number and t.attempts = g.attempts
+      for key share of a skip locked for update of t skip locked
     )
-    insert into search_document (artifact_id, reach, version_id, names, words, passages, indexed_at_ms)
-    select a.id, search_reach(a.visibility, a.workspace_id, a.owner_id), ${versionId},
-      coalesce((select string_agg(quote_literal(word) || ':1A', ' ') from lexeme where weight = 'A'), '')::tsvector,
-      coalesce((select string_agg(quote_literal(word) || case weight when 'A' then ':1A' when 'B' then ':2B' when 'C' then ':3C' else '' end, ' ')
-        from lexeme), '')::tsvector,
-      ${sql.json(pieces as unknown as JSONValue)}, ${nowMs}
-    from artifact a join search_turn t on t.artifact_id = a.id
-    where a.id = ${turn.artifactId} and t.number = ${turn.number} and t.attempts = ${turn.attempts}
-    -- In the order in which a deletion of the artifact locks them.
-    for key share of a for update of t
+    insert into search_document (artifact_id, reach, version_id, names, telling, words, passages, indexed_at_ms)
+    select h.id, h.reach, g.version_id, g.names::tsvector, g.telling::tsvector, g.words, decode(g.passages, 'base64'), ${nowMs}
+    from held h join given g on g.artifact_id = h.id
     on conflict (artifact_id) do update set
-      reach = excluded.reach, version_id = excluded.version_id, names = excluded.names, words = excluded.words, passages = excluded.passages,
-      indexed_at_ms = excluded.indexed_at_ms`;
+      reach = excluded.reach, version_id = excluded.version_id, names = excluded.names, telling = excluded.telling, words = excluded.words,
+      passages = excluded.passages, indexed_at_ms = excluded.indexed_at_ms
+    returning artifact_id`;
+  const ids = new Set(written.map(({ artifact_id }) => artifact_id));
+  return turns.filter(({ artifactId }) => ids.has(artifactId));
+}
+
+interface LearntWord {
+  readonly word: string;
+  readonly english: string | null;
+  readonly spanish: string | null;
 }
 
 /**
- * Words and their stems: a page is found by both, so both are its own. In one order, so that two that write at once wait for each other and
- * not both.
+ * The stems of words. Pages are found by `spelt`, also where they are asked for by another form or misspelt, from now on. With their stems, by which a
+ * page is found too, so that they are its own. In one order, so that two that write at once wait for each other and not both.
  */
-export async function writeSpelt(sql: Queries, words: readonly string[]): Promise<void> {
-  await sql`
-    with given as materialized (select word from unnest(${words as string[]}::text[]) as t (word))
-    insert into search_word (word)
-    select word from (
-      select word from given union select unnest(ts_lexize('english_stem', word)) from given
-      union select unnest(ts_lexize('spanish_stem', word)) from given
-    ) t (word) where length(word) >= 3 order by word collate "C"
-    on conflict do nothing`;
+export function learnWords(sql: Queries, words: readonly string[], spelt: readonly string[]): Promise<LearntWord[]> {
+  return sql<LearntWord[]>`
+    with given as materialized (
+      select word, (ts_lexize('english_stem', word))[1] as english, (ts_lexize('spanish_stem', word))[1] as spanish
+      from unnest(${words as string[]}::text[]) as t (word)
+    ), written as (
+      insert into search_word (word, english, spanish)
+      select w, nullif((ts_lexize('english_stem', w))[1], w), nullif((ts_lexize('spanish_stem', w))[1], w) from (
+        select distinct w collate "C" as w from given cross join lateral (values (word), (english), (spanish)) as v (w)
+        where word = any(${spelt as string[]}::text[]) and length(w) >= 3
+      ) d order by w
+      on conflict do nothing
+    )
+    select word, english, spanish from given`;
 }

@@ -3,14 +3,32 @@
  * only says which artifacts to look at now. What nobody was told of is found at the start and every minute.
  */
 import type { Clock, Log, Timer } from '../../../../actors/runtime/ports.ts';
-import type { ArtifactId } from '../../../../protocol/core/ids.ts';
+import type { ArtifactId, VersionId } from '../../../../protocol/core/ids.ts';
+import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { type Bus, onArtifact } from '../../../platform/bus.ts';
 import { loopTurns } from '../../../platform/loop-turns.ts';
 import { sqlState } from '../../../storage/sql.ts';
 import type { ServiceDeps } from '../../deps.ts';
-import { documentWords } from './document-words.ts';
-import { claimTurns, countTurns, endTurn, postponeTurn, queueAll, readSource, type Turn, writeDocument, writeSpelt } from './index-rows.ts';
+import { documentWords, lexemesOf } from './document-words.ts';
+import {
+  claimTurns,
+  countTurns,
+  endTurns,
+  holdTurn,
+  listPageFiles,
+  type NewDocument,
+  type PageFile,
+  postponeTurn,
+  queueAll,
+  readSources,
+  releaseTurn,
+  type Source,
+  type Turn,
+  writeDocuments,
+} from './index-rows.ts';
+import { packed } from './packing.ts';
 import { readPages } from './reading.ts';
+import { StemBook } from './stems.ts';
 
 export interface IndexerDeps extends Pick<ServiceDeps, 'sql' | 'objects'> {
   readonly clock: Clock;
@@ -22,31 +40,31 @@ export interface IndexerDeps extends Pick<ServiceDeps, 'sql' | 'objects'> {
 const LEASE_S = 120;
 const LOOK_EVERY_MS = 60_000;
 const GATHER_MS = 20;
-const AT_ONCE = 16;
-/** Most of the time of each is waiting for the database, whose other connections are for callers. */
-const WRITERS = 3;
+/** Claimed, and then written, in one statement. */
+const AT_ONCE = 8;
+/** At the same time: of some the pages are read while the database writes others. */
+const PASSES = 3;
 const TOLD_MAX = 10_000;
 const RETRY_MS = 2000;
 const RETRY_MAX_MS = 3600_000;
 const QUEUED_AT_ONCE = 500;
 const QUEUE_ATTEMPTS_MAX = 5;
 const DEADLOCK = '40P01';
-const SPELT_KNOWN_MAX = 200_000;
 
 export class Indexer {
   readonly #deps: IndexerDeps;
   readonly #stopping = new AbortController();
   /** Artifacts that the bus has told of. */
-  #told = new Set<ArtifactId>();
+  readonly #told = new Set<ArtifactId>();
   #looksAtAll = true;
   #gathering: Timer | undefined;
   #looking: Timer | undefined;
-  #pass: Promise<void> | undefined;
-  /** Words that are known to be in the table, so that most of them are not written again. */
-  readonly #spelt = new Set<string>();
+  #passes: Promise<void> | undefined;
+  readonly #stems: StemBook;
 
   constructor(deps: IndexerDeps) {
     this.#deps = deps;
+    this.#stems = new StemBook(deps.sql);
     const { 'artifact.changed': changed, 'artifact.replaced': replaced } = onArtifact(({ artifactId }) => this.#hear(artifactId));
     deps.bus.listen('search', {
       ...(changed && { 'artifact.changed': changed }),
@@ -90,7 +108,7 @@ export class Indexer {
     this.#stopping.abort(new Error('the service stops'));
     this.#gathering?.cancel();
     this.#looking?.cancel();
-    await this.#pass;
+    await this.#passes;
   }
 
   #hear(id: ArtifactId): void {
@@ -100,7 +118,7 @@ export class Indexer {
   }
 
   #gather(): void {
-    if (this.#stopping.signal.aborted || this.#pass !== undefined || this.#gathering !== undefined) return;
+    if (this.#stopping.signal.aborted || this.#passes !== undefined || this.#gathering !== undefined) return;
     this.#gathering = this.#deps.clock.after(GATHER_MS, () => {
       this.#gathering = undefined;
       this.#run();
@@ -109,8 +127,8 @@ export class Indexer {
 
   #run(): void {
     if (this.#stopping.signal.aborted) return;
-    this.#pass ??= this.#indexAll().finally(() => {
-      this.#pass = undefined;
+    this.#passes ??= this.#indexAll().finally(() => {
+      this.#passes = undefined;
       if (this.#told.size > 0 || this.#looksAtAll) this.#gather();
     });
   }
@@ -121,9 +139,9 @@ export class Indexer {
     const looksAtAll = this.#looksAtAll;
     this.#looksAtAll = false;
     try {
-      await this.#indexTold();
-      // A backlog, which may take hours, does not hold up what changes meanwhile.
-      while (looksAtAll && (await this.#indexSome(null)) > 0) await this.#indexTold();
+      // A rejection ends all when those that have begun are over, so that nothing is written after the end.
+      const ended = await Promise.allSettled(Array.from({ length: PASSES }, () => this.#pass(looksAtAll)));
+      for (const each of ended) if (each.status === 'rejected') throw each.reason;
     } catch (err) {
       if (!this.#stopping.signal.aborted)
         log.warn({ err }, 'the queue of the search index could not be read or written; it is again in a minute');
@@ -132,10 +150,23 @@ export class Indexer {
     if (!this.#stopping.signal.aborted) this.#looking = clock.after(LOOK_EVERY_MS, () => this.lookAtAll());
   }
 
-  async #indexTold(): Promise<void> {
-    const told = [...this.#told];
-    this.#told = new Set();
-    for (let at = 0; at < told.length; at += AT_ONCE) await this.#indexSome(told.slice(at, at + AT_ONCE));
+  /** Until there is nothing left. A backlog, which may take hours, does not hold up what changes meanwhile. */
+  async #pass(looksAtAll: boolean): Promise<void> {
+    for (;;) {
+      const told = this.#takeTold();
+      if (told.length > 0) await this.#indexSome(told);
+      else if (!looksAtAll || (await this.#indexSome(null)) === 0) return;
+    }
+  }
+
+  #takeTold(): ArtifactId[] {
+    const told: ArtifactId[] = [];
+    for (const id of this.#told) {
+      if (told.length === AT_ONCE) break;
+      told.push(id);
+      this.#told.delete(id);
+    }
+    return told;
   }
 
   /** Answers how many it has looked at. */
@@ -143,22 +174,50 @@ export class Indexer {
     this.#stopping.signal.throwIfAborted();
     const { sql, clock } = this.#deps;
     const turns = await claimTurns(sql, of, clock.nowMs(), LEASE_S, AT_ONCE);
-    const waiting = [...turns];
-    const work = async () => {
-      for (let turn = waiting.shift(); turn !== undefined; turn = waiting.shift()) await this.#index(turn);
-    };
-    // A rejection ends the pass when those that have begun are over, so that no turn is written after the end.
-    const ended = await Promise.allSettled(Array.from({ length: WRITERS }, work));
-    for (const each of ended) if (each.status === 'rejected') throw each.reason;
+    if (turns.length > 0) await this.#index(turns);
     return turns.length;
   }
 
-  async #index(turn: Turn): Promise<void> {
+  async #index(turns: readonly Turn[]): Promise<void> {
+    const { sql } = this.#deps;
+    const documents: NewDocument[] = [];
+    const gone: Turn[] = [];
+    const sources = new Map(
+      (
+        await readSources(
+          sql,
+          turns.map(({ artifactId }) => artifactId),
+        )
+      ).map((source) => [source.id, source]),
+    );
+    const files = await this.#filesOf([...sources.values()]);
+    for (const turn of turns) {
+      const source = sources.get(turn.artifactId);
+      if (source === undefined) gone.push(turn);
+      else await this.#orPostpone(turn, async () => documents.push(await this.#documentOf(turn, source, files)));
+    }
+    if (gone.length > 0) await endTurns(sql, gone);
+    const written = await this.#write(documents).catch(() => new Set<ArtifactId>());
+    // What has changed meanwhile, what somebody holds, and all of them where one is what the database does not take.
+    for (const document of documents)
+      if (!written.has(document.turn.artifactId)) await this.#orPostpone(document.turn, () => this.#writeAlone(document));
+  }
+
+  async #filesOf(sources: readonly Source[]): Promise<ReadonlyMap<VersionId, readonly PageFile[]>> {
+    const versionIds = sources.flatMap(({ version_id }) => (version_id === null ? [] : [version_id]));
+    const files = new Map<VersionId, PageFile[]>();
+    for (const file of await listPageFiles(this.#deps.sql, versionIds, LIMITS.searchedFilesMax)) {
+      const known = files.get(file.versionId);
+      if (known === undefined) files.set(file.versionId, [file]);
+      else known.push(file);
+    }
+    return files;
+  }
+
+  async #orPostpone(turn: Turn, run: () => Promise<unknown>): Promise<void> {
     const { sql, clock, log } = this.#deps;
     try {
-      await this.#write(turn);
-      // Changed meanwhile: it is looked at again.
-      if (!(await endTurn(sql, turn))) this.#told.add(turn.artifactId);
+      await run();
     } catch (err) {
       const isStopping = this.#stopping.signal.aborted;
       const dueAtMs = isStopping ? 0 : clock.nowMs() + Math.min(RETRY_MS * 2 ** turn.attempts, RETRY_MAX_MS);
@@ -172,28 +231,35 @@ export class Indexer {
     }
   }
 
-  async #write(turn: Turn): Promise<void> {
-    const { sql, clock } = this.#deps;
-    const source = await readSource(sql, turn.artifactId);
-    if (source === null) return;
-    const { version_id: versionId, entrypoint } = source;
-    const { signal } = this.#stopping;
-    const read =
-      versionId === null || entrypoint === null ? { titles: [], pieces: [] } : await readPages(this.#deps, versionId, entrypoint, signal);
+  async #documentOf(turn: Turn, source: Source, files: ReadonlyMap<VersionId, readonly PageFile[]>): Promise<NewDocument> {
+    const { version_id: versionId } = source;
+    const read = await readPages(this.#deps, (versionId === null ? undefined : files.get(versionId)) ?? [], this.#stopping.signal);
     const titles = [source.social_title ?? '', source.social_description ?? '', ...read.titles];
     await loopTurns.next('search');
-    const words = documentWords({ name: source.name, slug: source.slug, titles }, read.pieces);
-    // First, so that the page is never found by a misspelt word only because another page says the word too.
-    await this.#writeSpelt(words.spelt);
-    await writeDocument(sql, { turn, versionId, words, pieces: read.pieces, nowMs: clock.nowMs() });
+    const said = documentWords({ name: source.name, slug: source.slug, titles }, read.pieces);
+    const lexemes = lexemesOf(said, await this.#stems.of(said.words));
+    return { turn, versionId, ...lexemes, passages: await packed(read.pieces) };
   }
 
-  async #writeSpelt(words: readonly string[]): Promise<void> {
-    const unknown = words.filter((word) => !this.#spelt.has(word));
-    if (unknown.length === 0) return;
-    await writeSpelt(this.#deps.sql, unknown);
-    if (this.#spelt.size + unknown.length > SPELT_KNOWN_MAX) this.#spelt.clear();
-    for (const word of unknown) this.#spelt.add(word);
+  /** Answers of which artifacts it has written the documents and ended the turns. */
+  async #write(documents: readonly NewDocument[]): Promise<ReadonlySet<ArtifactId>> {
+    if (documents.length === 0) return new Set();
+    const { sql, clock } = this.#deps;
+    return sql.begin(async (tx) => new Set(await endTurns(tx, await writeDocuments(tx, documents, clock.nowMs()))));
+  }
+
+  /** Waits for who holds the artifact: one alone cannot be waited for in turn. */
+  async #writeAlone(document: NewDocument): Promise<void> {
+    const { sql, clock } = this.#deps;
+    const { turn } = document;
+    const written = await sql.begin(async (tx) => {
+      await holdTurn(tx, turn.artifactId);
+      return endTurns(tx, await writeDocuments(tx, [document], clock.nowMs()));
+    });
+    if (written.length > 0) return;
+    // Changed meanwhile: it is looked at again.
+    await releaseTurn(sql, turn);
+    this.#told.add(turn.artifactId);
   }
 }
 

@@ -1,40 +1,61 @@
 /** Which words of a text are meant by the terms, and how well a piece of text fits. No I/O. */
-import { tokensOf } from './folding.ts';
+import { Beginnings } from './beginnings.ts';
+import { eachWord } from './folding.ts';
 import type { Piece } from './passages-of.ts';
-import { isFormOf, type Term } from './terms.ts';
+import { beginningOf, isFormOf, type Term } from './terms.ts';
 
 export class Matcher {
-  readonly #terms: readonly { readonly term: Term; readonly near: ReadonlySet<string> }[];
+  readonly terms: readonly Term[];
+  readonly #meant: readonly { readonly term: Term; readonly near: ReadonlySet<string> }[];
+  readonly #beginnings: Beginnings;
+  /** Answers of `termOf`: a text says the same words again and again. */
+  readonly #known = new Map<string, number>();
 
   constructor(terms: readonly Term[]) {
-    this.#terms = terms.map((term) => ({ term, near: new Set(term.near) }));
+    this.terms = terms;
+    this.#meant = terms.map((term) => ({ term, near: new Set(term.near) }));
+    this.#beginnings = new Beginnings(terms.flatMap((term) => [term.word, ...term.forms, ...term.stems.map(beginningOf), ...term.near]));
   }
 
   /** The place of the first term that means this word; -1 where none does. */
   termOf(word: string): number {
-    return this.#terms.findIndex(({ term, near }) => means(term, word) || near.has(word));
+    let at = this.#known.get(word);
+    if (at === undefined) {
+      at = this.#meant.findIndex(({ term, near }) => means(term, word) || near.has(word));
+      this.#known.set(word, at);
+    }
+    return at;
+  }
+
+  /** Whether one of them may be in the text: as far as can be told without looking at each of its words. */
+  mayBeIn(text: string): boolean {
+    return this.#beginnings.isIn(text);
   }
 
   /** How often each term is in the text, and its words. */
   countIn(text: string): { readonly counts: readonly number[]; readonly words: number } {
-    const counts = this.#terms.map(() => 0);
+    const counts = this.#meant.map(() => 0);
     let words = 0;
-    for (const { word } of tokensOf(text)) {
+    eachWord(text, (word) => {
       words += 1;
       const at = this.termOf(word);
       if (at >= 0) counts[at] = (counts[at] ?? 0) + 1;
-    }
+    });
     return { counts, words };
   }
 
   /** Where words that are meant begin and end. */
   marksIn(text: string): [number, number][] {
-    return [...tokensOf(text)].flatMap(({ word, start, end }): [number, number][] => (this.termOf(word) >= 0 ? [[start, end]] : []));
+    const marks: [number, number][] = [];
+    eachWord(text, (word, start, end) => {
+      if (this.termOf(word) >= 0) marks.push([start, end]);
+    });
+    return marks;
   }
 }
 
 function means(term: Term, word: string): boolean {
-  return word === term.word || (term.isBeginning && word.startsWith(term.word)) || isFormOf(word, term);
+  return word === term.word || term.forms.includes(word) || (term.isBeginning && word.startsWith(term.word)) || isFormOf(word, term);
 }
 
 // The usual constants of BM25.
@@ -43,15 +64,14 @@ const LENGTH = 0.75;
 const HEADING_COUNTS = 2;
 
 /** Each piece with how well it fits: by how many of the terms are in it, how rare they are among these pieces, and how often (BM25). */
-export function ranked<P extends Piece>(pieces: readonly P[], terms: readonly Term[]): { readonly piece: P; readonly score: number }[] {
-  const matcher = new Matcher(terms);
+export function ranked<P extends Piece>(pieces: readonly P[], matcher: Matcher): { readonly piece: P; readonly score: number }[] {
   const counted = pieces.map((piece) => {
     const { counts, words } = matcher.countIn(piece.text);
     const above = matcher.countIn(piece.heading ?? '').counts;
     return { piece, words, counts: counts.map((count, at) => count + HEADING_COUNTS * Math.min(above[at] ?? 0, 1)) };
   });
   const usual = counted.reduce((sum, { words }) => sum + words, 0) / Math.max(1, counted.length) || 1;
-  const rarity = terms.map((_, at) => {
+  const rarity = matcher.terms.map((_, at) => {
     const having = counted.filter(({ counts }) => (counts[at] ?? 0) > 0).length;
     return Math.log(1 + (counted.length - having + 0.5) / (having + 0.5));
   });

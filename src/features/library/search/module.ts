@@ -18,9 +18,10 @@ interface Offered {
 export function searchModule(deps: ModuleDeps & SearchDeps): Module<Ids> & Offered {
   const indexer = new Indexer(deps);
   const searching = searchQueue();
+  const reading = { ...deps, sql: deps.searchSql };
   return {
-    handlers: searchHandlers({ ...deps, indexer, searching }),
-    passages: (reader, question, holders, ended) => searching.run(holders, () => findPassages(deps, reader, question), ended),
+    handlers: searchHandlers({ ...reading, indexer, searching }),
+    passages: (reader, question, holders, ended) => searching.run(holders, () => findPassages(reading, reader, question), ended),
     start: () => indexer.start(),
     close: () => indexer.close(),
   };

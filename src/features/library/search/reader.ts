@@ -3,6 +3,7 @@ import type { Principal } from '../../../../actors/access/access.ts';
 import type { ArtifactId, WorkspaceId } from '../../../../protocol/core/ids.ts';
 import type { Statement } from '../../../storage/sql.ts';
 import { isSeen, type Viewer, viewerOf } from '../../artifacts/artifacts/lists.ts';
+import { isSuspended } from '../../artifacts/artifacts/rows.ts';
 import type { Queries } from '../../deps.ts';
 
 export interface Reader {
@@ -30,7 +31,7 @@ export interface Within {
   readonly artifactId?: ArtifactId | undefined;
 }
 
-/** Whether the reader may open the live artifact `a`, without a password that they have not given. */
+/** Whether the reader may open the live artifact `a`, without a password that they have not given. Nobody opens a suspended one. */
 export function mayOpen(sql: Queries, reader: Reader, within: Within = {}): Statement {
   const { viewer, letInto } = reader;
   const { workspaces, artifacts } = boundsOf(reader, within);
@@ -38,7 +39,8 @@ export function mayOpen(sql: Queries, reader: Reader, within: Within = {}): Stat
     a.deleted_at_ms is null
     and (${workspaces}::text[] is null or a.workspace_id = any(${workspaces}))
     and (${artifacts}::text[] is null or a.id = any(${artifacts}))
-    and (a.id = ${letInto} or ${isSeen(sql, viewer)}))`;
+    and (a.id = ${letInto} or ${isSeen(sql, viewer)})
+    and not ${isSuspended(sql)})`;
 }
 
 /** The workspaces and the artifacts that are looked at alone; null where there is no bound. */

@@ -1,9 +1,8 @@
 /** Reads what a version's pages say, as much as is indexed, in slices between which others run. */
-import type { VersionId } from '../../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { loopTurns } from '../../../platform/loop-turns.ts';
 import type { ServiceDeps } from '../../deps.ts';
-import { listPageFiles, type PageFile } from './index-rows.ts';
+import type { PageFile } from './index-rows.ts';
 import { HtmlText, LinesText, type TextReader } from './page-text.ts';
 import { type Piece, piecesOf } from './passages-of.ts';
 
@@ -15,10 +14,10 @@ export interface Read {
   readonly pieces: readonly Piece[];
 }
 
-type Deps = Pick<ServiceDeps, 'sql' | 'objects'>;
+type Deps = Pick<ServiceDeps, 'objects'>;
 
-export async function readPages(deps: Deps, versionId: VersionId, entrypoint: string, signal: AbortSignal): Promise<Read> {
-  const files = await listPageFiles(deps.sql, versionId, entrypoint, LIMITS.searchedFilesMax);
+/** `files`: of one version, in the order in which they count. */
+export async function readPages(deps: Deps, files: readonly PageFile[], signal: AbortSignal): Promise<Read> {
   const titles: string[] = [];
   const pieces: Piece[] = [];
   let chars = LIMITS.searchedCharsMax;

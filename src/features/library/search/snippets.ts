@@ -3,8 +3,7 @@ import type { ArtifactId } from '../../../../protocol/core/ids.ts';
 import type { SearchHit } from '../../../../protocol/library/search.ts';
 import type { Queries } from '../../deps.ts';
 import { Matcher, ranked } from './matching.ts';
-import type { Piece } from './passages-of.ts';
-import { patternOf } from './pattern.ts';
+import { unpackedWhere } from './packing.ts';
 import { mayOpen, type Reader } from './reader.ts';
 import type { Term } from './terms.ts';
 
@@ -23,18 +22,14 @@ export async function snippetsOf(
   terms: readonly Term[],
 ): Promise<ReadonlyMap<ArtifactId, Snippet>> {
   if (ids.length === 0) return new Map();
-  const rows = await sql<(Piece & { readonly artifactId: ArtifactId })[]>`
-    select a.id as "artifactId", p.path, p.heading, p.text
-    from search_document d join artifact a on a.id = d.artifact_id cross join lateral (
-      select p.value ->> 'path' as path, p.value ->> 'heading' as heading, p.value ->> 'text' as text
-      from jsonb_array_elements(d.passages) with ordinality as p (value, place)
-      where p.value ->> 'text' ~* ${patternOf(terms)} order by place limit ${PIECES_MAX}) p
+  const rows = await sql<{ readonly id: ArtifactId; readonly passages: Buffer }[]>`
+    select a.id, d.passages from search_document d join artifact a on a.id = d.artifact_id
     where a.id = any(${ids as ArtifactId[]}) and d.version_id = a.live_version_id and ${mayOpen(sql, reader)}`;
   const matcher = new Matcher(terms);
   const found = new Map<ArtifactId, Snippet>();
-  for (const id of new Set(rows.map(({ artifactId }) => artifactId))) {
-    const pieces = rows.filter(({ artifactId }) => artifactId === id);
-    const first = ranked(pieces, terms)[0];
+  for (const { id, passages } of rows) {
+    const pieces = await unpackedWhere(passages, ({ text }) => matcher.mayBeIn(text), PIECES_MAX);
+    const first = ranked(pieces, matcher)[0];
     const snippet = first === undefined ? null : snippetIn(first.piece.text, matcher);
     if (snippet !== null) found.set(id, snippet);
   }

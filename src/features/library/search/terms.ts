@@ -1,17 +1,25 @@
 /** What somebody looks for, as words that the index knows: stems, beginnings and, where asked for, what a misspelt word may have meant. */
 import type { Queries } from '../../deps.ts';
-import { isNear, MISTAKES_MAX, neighboursOf } from './distance.ts';
+import { distance, isNear, MISTAKES_MAX, neighboursOf } from './distance.ts';
 import { wordsOf } from './folding.ts';
+import { isSpelt } from './stems.ts';
 
 export interface Term {
   readonly word: string;
+  /** Its stems, as far as they are other words. */
   readonly stems: readonly string[];
+  /** Words of pages that are the word in another form: those with the same stem in one of the languages. */
+  readonly forms: readonly string[];
   /** So frequent that pages do not differ by it. */
   readonly isCommon: boolean;
   /** Still being typed: longer words that begin with it are meant too. */
   readonly isBeginning: boolean;
+  /** Words of pages that begin with it; null where there are too many of them, or others than the table of words has. */
+  readonly begun: readonly string[] | null;
   /** Words that it may have been meant to be. */
   readonly near: readonly string[];
+  /** Those of them that are one mistake away. */
+  readonly nearest: readonly string[];
 }
 
 /** Further words of a question are not looked for. */
@@ -20,6 +28,10 @@ const TERMS_MAX = 16;
 const BEGINNING_CHARS_MIN = 4;
 /** More words than so many like one that is looked for are not looked for. */
 export const NEAR_MAX = 500;
+/** A stem has few endings; nobody can make pages say more forms of a word than there are. */
+const FORMS_MAX = 200;
+/** More words than so many are looked for by what they begin with, which takes as long as there are pages with any of them. */
+const BEGUN_MAX = 200;
 /** Of shorter words only those that are one mistake away are taken, which need no index of trigrams. */
 const SIMILAR_CHARS_MIN = 6;
 
@@ -41,57 +53,79 @@ export async function termsOf(sql: Queries, text: string, isTyping: boolean): Pr
   const words = [...new Set(wordsOf(text))].slice(0, TERMS_MAX);
   if (words.length === 0) return [];
   const last = /[\p{L}\p{N}\p{M}]$/u.test(text) ? wordsOf(text).at(-1) : undefined;
-  const rows = await sql<{ word: string; english: string[]; spanish: string[] }[]>`
-    select word, ts_lexize('english_stem', word) as english, ts_lexize('spanish_stem', word) as spanish
-    from unnest(${words}::text[]) with ordinality as t (word, place) order by place`;
+  const begun = isTyping && last !== undefined && last.length >= BEGINNING_CHARS_MIN && isSpelt(last) ? last : null;
+  const rows = await sql<{ word: string; english: string | null; spanish: string | null; forms: string[]; begun: string[] }[]>`
+    select t.word, t.english, t.spanish,
+      array(select w.word from search_word w where w.english = t.english or w.spanish = t.spanish limit ${FORMS_MAX}) as forms,
+      case when t.word = ${begun} then array(
+        select w.word from search_word w where w.word > t.word and w.word < t.word || chr(1114111) limit ${BEGUN_MAX + 1}) else '{}' end as begun
+    from (
+      select word, place, (ts_lexize('english_stem', word))[1] as english, (ts_lexize('spanish_stem', word))[1] as spanish
+      from unnest(${words}::text[]) with ordinality as g (word, place)
+    ) t order by place`;
   const terms = rows.map(
-    ({ word, english, spanish }): Term => ({
+    ({ word, english, spanish, forms, begun: longer }): Term => ({
       word,
-      stems: [...new Set([...english, ...spanish])].filter((stem) => stem !== word),
-      isCommon: english.length === 0 || spanish.length === 0,
+      stems: [...new Set([english, spanish])].filter((stem): stem is string => stem !== null && stem !== word),
+      forms: forms.filter((form) => form !== word),
+      isCommon: english === null || spanish === null,
       isBeginning: isTyping && word === last,
+      begun: word === begun && longer.length <= BEGUN_MAX ? longer : null,
       near: [],
+      nearest: [],
     }),
   );
   const telling = terms.filter(({ isCommon, isBeginning }) => !isCommon || (isBeginning && terms.length === 1));
   return telling.length > 0 ? telling : terms;
 }
 
-/** Words of pages which are so much like each term that it may be one of them, misspelt. One after the other: a search takes one connection. */
-export async function withNear(sql: Queries, terms: readonly Term[]): Promise<Term[]> {
-  const wider: Term[] = [];
-  for (const term of terms) wider.push({ ...term, near: await nearOf(sql, term.word) });
-  return wider;
-}
-
 /**
- * All words that are near enough, without their stems and with no choice among them: a page is found by a word that it says itself, so which
- * words there are besides, on pages that the caller may not open, changes nothing of what is found on those that they may. Of a word with
+ * Words of pages which are so much like each term that it may be one of them, misspelt.
+ *
+ * All words that are near enough, with no choice among them, and all forms of those that are stems: a page is found by a word or a stem of its own, so
+ * which words there are besides, on pages that the caller may not open, changes nothing of what is found on those that they may. Of a word with
  * too many like it, which anybody could publish to make every search for it slow, there are none.
  */
-async function nearOf(sql: Queries, word: string): Promise<string[]> {
-  const neighbours = neighboursOf(word);
-  if (neighbours.length === 0) return [];
+export async function withNear(sql: Queries, terms: readonly Term[]): Promise<Term[]> {
+  const asked = terms.map(({ word }) => ({ word, neighbours: neighboursOf(word) })).filter(({ neighbours }) => neighbours.length > 0);
+  if (asked.length === 0) return [...terms];
   // The limits stand outside of what is materialized: inside, the planner would rather read the whole table than its index of trigrams.
-  const rows = await sql<{ word: string }[]>`
-    with neighbour as materialized (
-      select word from search_word where word = any(${neighbours}::text[])
-    ), alike as materialized (
-      select word from search_word where ${word.length >= SIMILAR_CHARS_MIN} and lower(word) % ${word}
-        and length(word) between ${word.length - MISTAKES_MAX} and ${word.length + MISTAKES_MAX}
-    )
-    (select word from neighbour limit ${NEAR_MAX + 1}) union (select word from alike limit ${NEAR_MAX + 1})`;
-  if (rows.length > NEAR_MAX) return [];
-  return rows.map((row) => row.word).filter((each) => each !== word && isNear(word, each));
+  const rows = await sql<{ word: string; near: string; forms: string[] }[]>`
+    select t.word, n.word as near, array(select w.word from search_word w where w.english = n.word or w.spanish = n.word limit ${FORMS_MAX}) as forms
+    from unnest(${asked.map(({ word }) => word)}::text[], ${asked.map(({ neighbours }) => neighbours.join(' '))}::text[]) as t (word, neighbours)
+    cross join lateral (
+      with neighbour as materialized (
+        select word from search_word where word = any(string_to_array(t.neighbours, ' '))
+      ), alike as materialized (
+        select w.word from search_word w where length(t.word) >= ${SIMILAR_CHARS_MIN}::int and lower(w.word) % t.word
+          and length(w.word) between length(t.word) - ${MISTAKES_MAX}::int and length(t.word) + ${MISTAKES_MAX}::int
+      )
+      (select word from neighbour limit ${NEAR_MAX + 1}::int) union (select word from alike limit ${NEAR_MAX + 1}::int)
+    ) n`;
+  return terms.map((term) => {
+    const alike = rows.filter(({ word }) => word === term.word);
+    if (alike.length > NEAR_MAX) return term;
+    const near = alike.filter((each) => each.near !== term.word && isNear(term.word, each.near));
+    const own = new Set([term.word, ...term.forms]);
+    const withForms = (some: typeof near) =>
+      [...new Set(some.flatMap((each) => [each.near, ...each.forms]))].filter((word) => !own.has(word));
+    return { ...term, near: withForms(near), nearest: withForms(near.filter((each) => distance(term.word, each.near, 1) === 1)) };
+  });
 }
 
 const quoted = (word: string) => `'${word}'`;
-const either = (words: readonly string[]) => words.map(quoted).join(' | ');
+const either = (words: readonly string[]) => [...new Set(words)].map(quoted).join(' | ');
 
 /** A tsquery for the words of pages. Words are letters and digits alone, so quotes are enough. */
-export function exactQuery({ word, stems, isBeginning }: Term): string {
-  const beginning = isBeginning && word.length >= BEGINNING_CHARS_MIN ? ` | ${quoted(word)}:*` : '';
-  return either([word, ...stems]) + beginning;
+export function exactQuery({ word, stems, forms, isBeginning, begun }: Term): string {
+  if (!isBeginning || word.length < BEGINNING_CHARS_MIN) return either([word, ...stems, ...forms]);
+  const known = either([word, ...stems, ...forms, ...(begun ?? [])]);
+  return begun === null ? `${known} | ${quoted(word)}:*` : known;
+}
+
+/** The same for pages of strangers, of which there are too many to look for beginnings in what they say, and for all words that are near. */
+export function wholeQuery({ word, stems, forms, nearest }: Pick<Term, 'word' | 'stems' | 'forms' | 'nearest'>): string {
+  return either([word, ...stems, ...forms, ...nearest]);
 }
 
 /** Whether it is the beginning of too many words to look for them in the text of pages. */
@@ -106,8 +140,13 @@ export function anyQuery(term: Term): string {
 }
 
 /** A tsquery for what artifacts are called. */
-export function nameQuery({ word, stems, isBeginning }: Term): string {
-  return either([word, ...stems]) + (isBeginning ? ` | ${quoted(word)}:*` : '');
+export function nameQuery({ word, stems, forms, isBeginning }: Term): string {
+  return either([word, ...stems, ...forms]) + (isBeginning ? ` | ${quoted(word)}:*` : '');
+}
+
+/** The same of the words that are nearest. */
+export function nearestQuery({ nearest }: Term): string | null {
+  return nearest.length === 0 ? null : either(nearest);
 }
 
 /** A tsquery for what the word may have been meant to be; null where there is nothing. */

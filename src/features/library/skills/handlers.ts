@@ -1,6 +1,6 @@
 /** The endpoints of skills. */
 import type { z } from 'zod';
-import type { listedSkillChange, skill } from '../../../../protocol/library/skills.ts';
+import type { listedSkillChange, skill, skillUse } from '../../../../protocol/library/skills.ts';
 import { bodyEtag } from '../../../edge/answer.ts';
 import type { Handlers } from '../../../edge/call.ts';
 import { cutPage, decodeCursor } from '../../../edge/paging.ts';
@@ -16,11 +16,21 @@ import { type ChangeRow, countChanges, type ListedChangeRow, listChanges } from 
 import { mergeChange, propose, rejectChange, requireChange, withdrawChange } from './changes.ts';
 import { mayApprove, requireApprover, requireMember, requireSkill } from './finding.ts';
 import { etagOf, makeSkill, readMarkdown, renewSkill } from './publishing.ts';
-import { countAttached, countSkills, listAttached, listSkills, type SkillRow } from './rows.ts';
+import {
+  countAttached,
+  countSkills,
+  countUses,
+  isAttachedToAll,
+  listAttached,
+  listSkills,
+  listUses,
+  type SkillRow,
+  type UseRow,
+} from './rows.ts';
 import { readSource } from './source.ts';
 
 type SkillIds = 'list' | 'create' | 'get' | 'markdown' | 'putMarkdown';
-type AttachIds = 'attachToWorkspace' | 'detachFromWorkspace' | 'listOfArtifact' | 'attach' | 'detach';
+type AttachIds = 'attachToWorkspace' | 'detachFromWorkspace' | 'uses' | 'listOfArtifact' | 'attach' | 'detach';
 type ChangeIds = `skillChanges.${'list' | 'propose' | 'get' | 'decide'}`;
 
 export function skillHandlers(deps: PublishDeps): Handlers<`skills.${SkillIds}`> {
@@ -122,6 +132,16 @@ export function attachmentHandlers({ sql }: Pick<PublishDeps, 'sql'>): Handlers<
       await detachSkill({ sql }, call, { artifactId: null, workspaceId: id }, call.params.skillId, id);
       return { reply: 'ok', body: { success: true } };
     },
+    'skills.uses': async ({ principal, params, query }) => {
+      const row = await requireSkill(sql, principal, params.skillId);
+      requireMember(principal, row);
+      const viewer = viewerOf(principal);
+      const workspace = await isAttachedToAll(sql, row);
+      const rows = await listUses(sql, viewer, row, decodeCursor(query.cursor), query.limit + 1);
+      const { items, page } = cutPage(rows, query.limit, ({ attached_at_ms, id }) => ({ number: attached_at_ms, id }));
+      const total = query.count ? { total: await countUses(sql, viewer, row) } : {};
+      return { reply: 'ok', body: { workspace, artifacts: items.map(presentUse), ...page, ...total } };
+    },
     'skills.listOfArtifact': async ({ principal, params, query }) => {
       const viewer = viewerOf(principal);
       const rows = await listAttached(sql, viewer, params.id, decodeCursor(query.cursor), query.limit + 1);
@@ -145,6 +165,10 @@ export function attachmentHandlers({ sql }: Pick<PublishDeps, 'sql'>): Handlers<
 function present(row: SkillRow): z.input<typeof skill> {
   const { id, artifact_id, name, description, version_no, updated_at_ms } = row;
   return { id, artifact_id, name, description, version_no, updated_at: dateTime(updated_at_ms) };
+}
+
+function presentUse({ id, name, is_editable, attached_at_ms }: UseRow): z.input<typeof skillUse> {
+  return { id, name, may_detach: is_editable, attached_at: dateTime(attached_at_ms) };
 }
 
 function presentListed(row: ListedChangeRow): z.input<typeof listedSkillChange> {

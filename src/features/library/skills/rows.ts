@@ -1,7 +1,8 @@
 /** The SQL of `skill` and `skill_version`. Lists and single skills have what the caller sees only. */
 import type { ArtifactId, SkillId, UserId, VersionId, WorkspaceId } from '../../../../protocol/core/ids.ts';
 import type { PageKey } from '../../../edge/paging.ts';
-import { isSeen, type Viewer } from '../../artifacts/artifacts/lists.ts';
+import { isEditable, isSeen, type Viewer } from '../../artifacts/artifacts/lists.ts';
+import { isSuspended } from '../../artifacts/artifacts/rows.ts';
 import type { Queries } from '../../deps.ts';
 
 export interface SkillRow {
@@ -23,10 +24,10 @@ function skillColumns(sql: Queries) {
     s.id, s.artifact_id, a.workspace_id, a.owner_id, a.slug, sv.name, sv.description, lv.id as version_id, lv.version_no, a.updated_at_ms`;
 }
 
-/** Those with a live version, out of the trash. */
+/** Those with a live version, out of the trash and not suspended. */
 function liveSkills(sql: Queries) {
   return sql`
-    skill s join artifact a on a.id = s.artifact_id and a.kind = 'skill' and a.deleted_at_ms is null
+    skill s join artifact a on a.id = s.artifact_id and a.kind = 'skill' and a.deleted_at_ms is null and not ${isSuspended(sql)}
       join artifact_version lv on lv.id = a.live_version_id join skill_version sv on sv.version_id = lv.id`;
 }
 
@@ -104,6 +105,39 @@ export async function countAttached(sql: Queries, viewer: Viewer, artifactId: Ar
       join ${liveSkills(sql)} on s.id = t.skill_id
     where t.artifact_id = ${artifactId} and a.workspace_id = of_artifact.workspace_id and ${isSeen(sql, viewer)}`;
   return row?.total ?? 0;
+}
+
+export interface UseRow {
+  readonly id: ArtifactId;
+  readonly name: string;
+  readonly is_editable: boolean;
+  readonly attached_at_ms: number;
+}
+
+/** Attachment `t` of the skill to artifact `a`, which is still in its workspace and is seen. */
+function usesOf(sql: Queries, viewer: Viewer, { id, workspace_id }: Pick<SkillRow, 'id' | 'workspace_id'>) {
+  return sql`
+    skill_attachment t join artifact a on a.id = t.artifact_id and a.deleted_at_ms is null and not ${isSuspended(sql)}
+    where t.skill_id = ${id} and a.workspace_id = ${workspace_id} and ${isSeen(sql, viewer)}`;
+}
+
+/** Last attached first. */
+export function listUses(sql: Queries, viewer: Viewer, row: Pick<SkillRow, 'id' | 'workspace_id'>, after: PageKey, rowsMax: number) {
+  return sql<UseRow[]>`
+    select a.id, a.name, coalesce(${isEditable(sql, viewer)}, false) as is_editable, t.attached_at_ms from ${usesOf(sql, viewer, row)}
+      and (t.attached_at_ms, a.id) < (${after.number}, ${after.id})
+    order by t.attached_at_ms desc, a.id desc limit ${rowsMax}`;
+}
+
+export async function countUses(sql: Queries, viewer: Viewer, row: Pick<SkillRow, 'id' | 'workspace_id'>): Promise<number> {
+  const [counted] = await sql<{ total: number }[]>`select count(*)::int as total from ${usesOf(sql, viewer, row)}`;
+  return counted?.total ?? 0;
+}
+
+/** Whether it is attached to its workspace as a whole. */
+export async function isAttachedToAll(sql: Queries, { id, workspace_id }: Pick<SkillRow, 'id' | 'workspace_id'>): Promise<boolean> {
+  const rows = await sql`select 1 from skill_attachment where skill_id = ${id} and workspace_id = ${workspace_id}`;
+  return rows.length > 0;
 }
 
 /** An artifact, or a workspace as a whole. */

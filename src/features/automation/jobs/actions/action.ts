@@ -51,6 +51,8 @@ export interface ActionOutcome {
 export interface WouldSend {
   readonly to: readonly string[];
   readonly subject: string;
+  /** Names of the files that go along. */
+  readonly attachments: readonly string[];
 }
 
 export interface Action {

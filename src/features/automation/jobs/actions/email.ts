@@ -1,8 +1,10 @@
 /** Mail on behalf of the page, in the name of who has made the job. */
+import type { MailAttachment } from '../../../../../protocol/automation/email.ts';
 import { Failure } from '../../../../../protocol/core/errors.ts';
-import type { ArtifactId, TemplateId } from '../../../../../protocol/core/ids.ts';
+import type { ArtifactId, TemplateId, UserId } from '../../../../../protocol/core/ids.ts';
 import type { Queries } from '../../../deps.ts';
 import type { Accounts } from '../../../people/accounts/rules.ts';
+import { requireAttachable } from '../../email/attachments.ts';
 import { queuePageMail } from '../../email/queue.ts';
 import { requireUsable } from '../../templates/finding.ts';
 import { rehearseMail } from '../../templates/rehearsal.ts';
@@ -17,6 +19,7 @@ interface EmailConfig {
   readonly html?: string;
   readonly template_id?: TemplateId;
   readonly data?: Readonly<Record<string, unknown>>;
+  readonly attachments?: readonly MailAttachment[];
 }
 
 interface Sent {
@@ -25,6 +28,8 @@ interface Sent {
   readonly events: RunEvents | null;
   /** Whose templates it may use beside those of the artifact. */
   readonly accounts: Accounts;
+  /** Whose files may go along. */
+  readonly userId: UserId;
 }
 
 /** Throws TEMPLATE_NOT_FOUND, and INVALID_REQUEST where the values do not suit the template. */
@@ -36,10 +41,16 @@ async function mailOf(sql: Queries, { job, config, events, accounts }: Sent) {
   return { to, subject: subject ?? rendered.subject, text: rendered.text, html: rendered.html };
 }
 
-/** Before a job with this config is stored. Throws as `mailOf` does, with the field of the job. */
-export async function requireMailConfig(sql: Queries, sent: Omit<Sent, 'events'>): Promise<void> {
+/** Throws FILE_NOT_FOUND, ATTACHMENTS_TOO_LARGE. */
+function filesOf(sql: Queries, { config, userId }: Pick<Sent, 'config' | 'userId'>, nowMs: number) {
+  return requireAttachable(sql, (config as unknown as EmailConfig).attachments ?? [], userId, nowMs);
+}
+
+/** Before a job with this config is stored. Throws as `mailOf` and `filesOf` do, with the field of the job. */
+export async function requireMailConfig(sql: Queries, sent: Omit<Sent, 'events'>, nowMs: number): Promise<void> {
   try {
     await mailOf(sql, { ...sent, events: null });
+    await filesOf(sql, sent, nowMs);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const { param, message } = error.details;
@@ -59,7 +70,9 @@ export const email: Action = {
       output: `To ${to.join(', ')}: ${subject}`,
       record: async (tx) => {
         const { artifact_id: artifactId, creator_id: senderUserId } = run.job;
-        await queuePageMail(tx, { artifactId, senderUserId, to, subject, text, html, nowMs: clock.nowMs(), limiters });
+        const nowMs = clock.nowMs();
+        const attachments = await filesOf(tx, { config: run.config, userId: senderUserId }, nowMs);
+        await queuePageMail(tx, { artifactId, senderUserId, to, subject, text, html, attachments, nowMs, limiters });
       },
       recorded: () => mail.wake(),
     };
@@ -68,6 +81,7 @@ export const email: Action = {
     const { to, subject } = await mailOf(deps.sql, run);
     const { artifact_id: artifactId, creator_id: userId } = run.job;
     const nowMs = deps.clock.nowMs();
+    const files = await filesOf(deps.sql, run, nowMs);
     const lowercase = to.map((address) => address.toLowerCase());
     const { would, refused } = await rehearseMail(deps, { artifactId, userId, to: lowercase, subject, nowMs });
     const suppressed = would.send.filter(({ status }) => status === 'suppressed').map((mail) => mail.to);
@@ -75,7 +89,7 @@ export const email: Action = {
     return {
       error: refused === null ? null : refused.error,
       output: suppressed.length === 0 ? null : `No mail of this page goes to ${suppressed.join(', ')}.`,
-      send: sent.length === 0 ? [] : [{ to: sent, subject }],
+      send: sent.length === 0 ? [] : [{ to: sent, subject, attachments: files.map(({ filename }) => filename) }],
     };
   },
 };

@@ -1,5 +1,6 @@
 /** Makes the pictures of files, one at a time in a process, in turn by whose they are. Rows of the database are the queue. */
-import type { Clock, Log, Timer } from '../../../../../actors/runtime/ports.ts';
+import type { Clock, Log } from '../../../../../actors/runtime/ports.ts';
+import { Passes } from '../../../../platform/passes.ts';
 import type { Sql } from '../../../../storage/sql.ts';
 import { sha256Of, storeContents } from '../../../artifacts/publish/contents.ts';
 import { holdObjects } from '../../../artifacts/publish/rows.ts';
@@ -35,63 +36,47 @@ interface Deps extends Pick<ServiceDeps, 'objects'> {
 
 export class PictureQueue {
   readonly #deps: Deps;
-  readonly #stopping = new AbortController();
-  #timer: Timer | undefined;
-  #running: Promise<void> | undefined;
-  #wokenMeanwhile = false;
+  readonly #passes: Passes;
   #isUnusableForVideos = false;
 
   constructor(deps: Deps) {
     this.#deps = deps;
+    this.#passes = new Passes(deps.clock, () => this.#pass());
   }
 
   /** Makes what an earlier process left behind, a while after the start, which it must not slow down. */
   start(): void {
-    this.#timer = this.#deps.clock.after(POLL_MS, () => this.wake());
+    this.#passes.after(POLL_MS);
   }
 
   /** Ends the picture that is being made. The rest stays in the queue for the next start. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    this.#timer?.cancel();
-    await this.#running;
+  stop(): Promise<void> {
+    return this.#passes.stop();
   }
 
   wake(): void {
-    if (this.#stopping.signal.aborted) return;
-    if (this.#running !== undefined) {
-      this.#wokenMeanwhile = true;
-      return;
-    }
-    this.#timer?.cancel();
-    this.#running = this.#run().finally(() => {
-      this.#running = undefined;
-      if (this.#wokenMeanwhile) this.wake();
-    });
+    this.#passes.wake();
   }
 
-  async #run(): Promise<void> {
+  async #pass(): Promise<number> {
     const { sql, clock, log } = this.#deps;
-    let waitMs = POLL_MS;
     try {
-      do this.#wokenMeanwhile = false;
       while (await this.#makeNext());
-      if (this.#stopping.signal.aborted) return;
-      const dueMs = await nextDueMs(sql, await this.#drawable());
-      if (dueMs !== null) waitMs = Math.min(POLL_MS, Math.max(1000, dueMs - clock.nowMs()));
+      const dueMs = this.#passes.isStopped ? null : await nextDueMs(sql, await this.#drawable());
+      if (dueMs !== null) return Math.min(POLL_MS, Math.max(1000, dueMs - clock.nowMs()));
     } catch (err) {
       log.warn({ err }, 'the queue of pictures of files could not be read or written; it is tried again');
     }
-    if (!this.#stopping.signal.aborted) this.#timer = clock.after(waitMs, () => this.wake());
+    return POLL_MS;
   }
 
   /** False where nothing is left to do now. */
   async #makeNext(): Promise<boolean> {
     const { sql, clock } = this.#deps;
-    if (this.#stopping.signal.aborted) return false;
+    if (this.#passes.isStopped) return false;
     const nowMs = clock.nowMs();
     const claimed = await takeNext(sql, { nowMs, untilMs: nowMs + LEASE_MS, ...(await this.#drawable()) });
-    if (claimed === null) return this.#wokenMeanwhile;
+    if (claimed === null) return false;
     await this.#make(claimed);
     return true;
   }
@@ -105,11 +90,11 @@ export class PictureQueue {
     const { mimeType, sizeBytes, sha256 } = claimed;
     try {
       const file = { mimeType, sizeBytes, bytes: (start: number, end: number) => objects.readRange(sha256, start, end) };
-      const bytes = await draw(file, this.#stopping.signal);
+      const bytes = await draw(file, this.#passes.signal);
       if (!isPicture(bytes)) throw new Error(`the process made no picture that can be kept, but ${bytes.length} bytes`);
       await this.#store(claimed, bytes);
     } catch (err) {
-      if (this.#stopping.signal.aborted) return giveBack(sql, claimed, clock.nowMs());
+      if (this.#passes.isStopped) return giveBack(sql, claimed, clock.nowMs());
       if (err instanceof RendererUnusable) {
         this.#isUnusableForVideos = true;
         return giveBack(sql, claimed, clock.nowMs());
