@@ -1,5 +1,6 @@
-/** admin provision and search: what administrators of an installation do. */
+/** admin provision and search, and the commands of admin-instance.ts: what administrators of an installation do. */
 import type { Command } from 'commander';
+import { addInstanceCommands } from './admin-instance.ts';
 import { CliFailure } from './failures.ts';
 import { readGivenJson } from './given-files.ts';
 import type { OpenSession, Session } from './session.ts';
@@ -50,4 +51,5 @@ export function addAdminCommands(program: Command, open: OpenSession): void {
     .description('Queues every page to be indexed anew. The search goes on with what is there until then.')
     .addHelpText('after', '\nExample:\n  easel admin search rebuild')
     .action(async (_options, command) => rebuildSearch(await open(command)));
+  addInstanceCommands(admin, open);
 }

@@ -1,4 +1,4 @@
-/** catalog: list, show, lineage, enable, disable, create, update, delete. What data there is in a workspace. */
+/** catalog: list, show, lineage, enable, disable, create, update, give, delete. What data there is in a workspace. */
 import type { Command } from 'commander';
 import { type CatalogKind, catalogKind } from '../../../protocol/library/catalog.ts';
 import { CliFailure } from './failures.ts';
@@ -6,6 +6,7 @@ import { readGivenJson } from './given-files.ts';
 import { collect, limitOption } from './paging.ts';
 import type { OpenSession, Session } from './session.ts';
 import { tableText, timeText } from './text.ts';
+import { memberId } from './workspaces.ts';
 
 type Catalog = Session['api']['catalog'];
 type Entry = Awaited<ReturnType<Catalog['get']>>['body'];
@@ -101,7 +102,9 @@ async function lineage(session: Session, workspaceId: string, name: string): Pro
   const lines = body.edges.map(({ from, to }) => `${names.get(from)} → ${names.get(to)}`);
   session.answer(
     body,
-    lines.length === 0 ? 'No job or import makes it, no job makes something from it, and no page has read it lately.' : lines.join('\n'),
+    lines.length === 0
+      ? 'No job or import makes it, no job makes something from it, and no page or script has used it lately.'
+      : lines.join('\n'),
   );
   if (body.truncated) session.remark('There is more; these are the nearest.');
 }
@@ -127,6 +130,15 @@ async function update(session: Session, workspaceId: string, name: string, file:
   const body = await readGivenJson<Parameters<Catalog['update']>[0]['body']>(file, session.shell.stdin);
   const entry = (await session.api.catalog.update({ params, body, signal: session.shell.signal })).body;
   session.answer(entry, `Changed ${entry.name}.`);
+}
+
+/** `who`: id or address of a member, or "-" for the workspace itself. */
+async function give(session: Session, workspaceId: string, name: string, who: string): Promise<void> {
+  const params = { workspaceId, entryId: await entryIdOf(session, workspaceId, name) };
+  const owner = who === '-' ? null : { id: await memberId(session, workspaceId, who) };
+  const entry = (await session.api.catalog.update({ params, body: { owner }, signal: session.shell.signal })).body;
+  const owned = entry.owner === null ? 'the workspace' : (entry.owner.name ?? entry.owner.id);
+  session.answer(entry, `${entry.name} belongs to ${owned} now.`);
 }
 
 async function remove(session: Session, workspaceId: string, name: string): Promise<void> {
@@ -167,7 +179,7 @@ export function addCatalogCommands(program: Command, open: OpenSession): void {
   group
     .command('lineage')
     .summary('what an entry is made from, and what from it')
-    .description('Shows what jobs and imports make an entry from, what jobs make from it, and which pages read it.')
+    .description('Shows what jobs and imports make an entry from, what jobs make from it, and which pages and scripts of jobs use it.')
     .argument(...WORKSPACE)
     .argument(...ENTRY)
     .addHelpText('after', '\nExample:\n  easel catalog lineage maps totals')
@@ -206,6 +218,15 @@ export function addCatalogCommands(program: Command, open: OpenSession): void {
     .argument('<file>', 'the changes ("-": standard input)')
     .addHelpText('after', '\nExample:\n  easel catalog update maps orders about-orders.json')
     .action(async (workspace, name, file, _options, command) => update(await open(command), workspace, name, file));
+  group
+    .command('give')
+    .summary('give a note to another member')
+    .description('Makes another member the owner of a note that is yours, or is in a workspace that you run.')
+    .argument(...WORKSPACE)
+    .argument(...ENTRY)
+    .argument('<member>', 'e-mail address or id ("-": the workspace itself)')
+    .addHelpText('after', '\nExample:\n  easel catalog give maps Ledger ada@example.com')
+    .action(async (workspace, name, member, _options, command) => give(await open(command), workspace, name, member));
   group
     .command('delete')
     .summary('delete a note')

@@ -90,7 +90,10 @@ function rehearsalText({ would, output }: Rehearsal): string {
       `  - ${JSON.stringify(before)}`,
       `  + ${JSON.stringify(after)}`,
     ]),
-    ...send.map(({ to, subject }) => `send to ${to.join(', ')}: ${subject}`),
+    ...send.map(
+      ({ to, subject, attachments }) =>
+        `send to ${to.join(', ')}: ${subject}${attachments.length > 0 ? ` (with ${attachments.join(', ')})` : ''}`,
+    ),
     ...call.map(({ method, url }) => `call ${method} ${url}`),
   ];
   const count = write.length + send.length + call.length;

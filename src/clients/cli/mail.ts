@@ -20,6 +20,8 @@ interface SendOptions {
   readonly template?: string;
   readonly data?: string;
   readonly replyTo?: string;
+  readonly attach: readonly string[];
+  readonly inline: readonly string[];
 }
 
 const STATUS: Readonly<Record<Email['status'], string>> = {
@@ -63,11 +65,15 @@ async function status(session: Session, emailId: string): Promise<void> {
     lineOf(error ?? ''),
   ]);
   const head = `"${lineOf(found.subject)}" of ${timeText(found.created_at)}: ${STATUS[found.status]}.`;
-  session.answer(found, `${head}\n\n${tableText(['TO', 'STATUS', 'ATTEMPTS', 'SENT', 'WHAT THE SERVER SAID'], rows)}`);
+  const files = found.attachments.map(({ filename }) => lineOf(filename)).join(', ');
+  session.answer(
+    found,
+    `${head}${files === '' ? '' : `\nWith ${files}.`}\n\n${tableText(['TO', 'STATUS', 'ATTEMPTS', 'SENT', 'WHAT THE SERVER SAID'], rows)}`,
+  );
 }
 
 async function send(session: Session, options: SendOptions): Promise<void> {
-  const { to, subject, template, text, html, data, replyTo } = options;
+  const { to, subject, template, text, html, data, replyTo, attach, inline } = options;
   if (to.length === 0) throw new CliFailure('usage', 'INVALID_USAGE', 'Nobody is named to send it to.', 'Add --to ada@example.com.');
   const { stdin, signal } = session.shell;
   const body: EmailSend = {
@@ -79,12 +85,25 @@ async function send(session: Session, options: SendOptions): Promise<void> {
     ...(template !== undefined && { template_id: template }),
     ...(data !== undefined && { data: await readGivenJson(data, stdin) }),
     ...(replyTo !== undefined && { reply_to: replyTo }),
+    ...(attach.length + inline.length > 0 && { attachments: [...attach.map((file_id) => ({ file_id })), ...inline.map(shownOf)] }),
   };
   const queued = (await session.api.email.send({ body, signal })).body;
   const done = `Queued for ${countText(to.length, 'recipient')}. See what becomes of it: easel mail status ${queued.id}`;
   session.answer(
     queued,
     queued.status === 'queued' ? done : 'Nobody of them gets mail of this page: they have unsubscribed, or the address does not exist.',
+  );
+}
+
+/** `logo=dlv_…`: the file that the HTML shows as cid:logo. */
+function shownOf(given: string): { readonly cid: string; readonly file_id: string } {
+  const [, cid, file_id] = /^([^=]+)=(.+)$/.exec(given) ?? [];
+  if (cid !== undefined && file_id !== undefined) return { cid, file_id };
+  throw new CliFailure(
+    'usage',
+    'INVALID_USAGE',
+    `--inline "${given}" names no cid and file.`,
+    'Give it as --inline logo=dlv_w5tz4ndh6b2crpyfk3vq7m2x.',
   );
 }
 
@@ -128,9 +147,11 @@ export function addMailCommands(program: Command, open: OpenSession): void {
     .option('--template <id>', 'instead of text and HTML')
     .option('--data <file>', 'JSON with the values for the template ("-": standard input)')
     .option('--reply-to <address>', 'where answers go')
+    .option('--attach <file>', 'id of a file of a library; once for each', collected, [])
+    .option('--inline <cid=file>', 'a file that the HTML shows as cid:<cid>; once for each', collected, [])
     .addHelpText(
       'after',
-      '\nExamples:\n  easel mail send -a my-site --to ada@example.com --subject News --text "It is there."\n  easel mail send -a my-site --to ada@example.com --template tpl_5tz4ndh6b2crpyfk3vq7m2xw --data values.json',
+      '\nExamples:\n  easel mail send -a my-site --to ada@example.com --subject News --text "It is there."\n  easel mail send -a my-site --to ada@example.com --template tpl_5tz4ndh6b2crpyfk3vq7m2xw --data values.json\n  easel mail send -a my-site --to ada@example.com --subject Plan --text "Here it is." --attach dlv_w5tz4ndh6b2crpyfk3vq7m2x',
     )
     .action(async (options, command) => send(await open(command), options));
 }

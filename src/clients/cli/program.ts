@@ -8,6 +8,7 @@ import { addAlertCommands } from './alerts.ts';
 import { addArtifactCommands } from './artifacts.ts';
 import { addAskCommand } from './ask.ts';
 import { addAssetCommands } from './assets.ts';
+import { addBillingCommands } from './billing.ts';
 import { addCatalogCommands } from './catalog.ts';
 import { addCommentCommands } from './comments.ts';
 import { addConnectionCommands } from './connections.ts';
@@ -32,6 +33,7 @@ import { type GlobalOptions, type OpenSession, openSession, type Shell } from '.
 import { addSessionCommands } from './sessions.ts';
 import { addSharingCommands } from './sharing.ts';
 import { addSkillCommands } from './skills.ts';
+import { addSupportCommands } from './support.ts';
 import { addSystemMailCommands } from './system-mails.ts';
 import { addTemplateCommands } from './templates.ts';
 import { addVersionCommands } from './versions.ts';
@@ -86,8 +88,10 @@ export function buildProgram(shell: Shell, json: boolean): Command {
   addExternalSharingCommands(program, open);
   addHookCommands(program, open);
   addProxyCommands(program, open);
+  addBillingCommands(program, open);
   addAccountCommands(program, open);
   addSessionCommands(program, open);
+  addSupportCommands(program, open);
   addAdminCommands(program, open);
   return program;
 }

@@ -1,4 +1,4 @@
-/** skills: list, show, create, edit, propose, changes, diff, merge, reject, withdraw, attach, detach. */
+/** skills: list, show, create, edit, propose, changes, diff, merge, reject, withdraw, attach, detach, uses. */
 import type { Command } from 'commander';
 import { ApiError } from '../sdk/client.ts';
 import { artifactIdOf } from './artifact-name.ts';
@@ -125,6 +125,19 @@ async function attach(session: Session, name: string, artifact: string, isAttach
   session.answer(body, `${isAttached ? 'Attached' : 'Detached'} ${name}.`);
 }
 
+async function uses(session: Session, name: string, { limit }: { readonly limit: number }): Promise<void> {
+  const params = { skillId: await skillIdOf(session, name) };
+  let workspace = false;
+  const { items, hasMore } = await collect(limit, async (query) => {
+    const { body } = await session.api.skills.uses({ params, query, signal: session.shell.signal });
+    workspace = body.workspace;
+    return { items: body.artifacts, next: body.next_cursor };
+  });
+  const lines = [...(workspace ? ['The whole workspace'] : []), ...items.map((one) => `${lineOf(one.name)}  ${one.id}`)];
+  session.answer({ workspace, artifacts: items, has_more: hasMore }, lines.length === 0 ? 'Attached to nothing.' : lines.join('\n'));
+  if (hasMore) session.remark(`There are more: add --limit ${limit * 2}.`);
+}
+
 /** Anybody of the workspace may have written it. */
 function lineOf(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
@@ -172,6 +185,16 @@ export function addSkillCommands(program: Command, open: OpenSession): void {
     .argument(...ARTIFACT)
     .addHelpText('after', '\nExample:\n  easel skills detach "acme/Release notes" changelog')
     .action(async (name, artifact, _options, command) => attach(await open(command), name, artifact, false));
+  group
+    .command('uses')
+    .summary('what a skill is attached to')
+    .description(
+      'Lists the artifacts that a skill is attached to, as far as you see them, and whether it is attached to the whole workspace.',
+    )
+    .argument(...SKILL)
+    .addOption(limitOption())
+    .addHelpText('after', '\nExample:\n  easel skills uses "acme/Release notes"')
+    .action(async (name, options, command) => uses(await open(command), name, options));
 }
 
 function addSourceCommands(group: Command, open: OpenSession): void {

@@ -89,7 +89,7 @@ async function members(session: Session, workspaceId: string, options: { limit: 
 }
 
 /** A member by id or by e-mail address. */
-async function memberId(session: Session, workspaceId: string, who: string): Promise<string> {
+export async function memberId(session: Session, workspaceId: string, who: string): Promise<string> {
   if (who.startsWith('usr_')) return who;
   const { signal } = session.shell;
   const { items } = await collect(Number.POSITIVE_INFINITY, async (query) => {

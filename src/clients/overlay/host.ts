@@ -1,9 +1,17 @@
-/** The only element that the overlay adds to the page. Everything is in its shadow tree, so the page's styles do not apply. */
-import { STYLE } from './style.ts';
+/** The only element that the comments, or the chat box, add to the page. Everything is in its shadow tree, so the page's styles do not apply. */
 
-export const HOST_NAME = 'easel-comments';
+/** `!important` overrides the page's rules for the element itself. What a page sets of custom properties comes in. */
+const BASE_STYLE = `
+:host{all:initial!important;position:fixed!important;inset:0!important;z-index:2147483647!important;display:block!important;pointer-events:none!important;direction:ltr!important;unicode-bidi:normal!important}
+:host::backdrop{display:none!important}
+@media print{:host{display:none!important}}
+*,*::before,*::after{box-sizing:border-box}
+[hidden]{display:none!important}
+.all>*{pointer-events:auto}
+.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+`;
 
-/** These events do not leave the overlay, because the page's shortcuts, menus that close on outside clicks and focus traps would react to them. */
+/** These events do not leave the element, because the page's shortcuts, menus that close on outside clicks and focus traps would react to them. */
 const OWN_EVENTS =
   'keydown keyup keypress beforeinput input paste copy cut click dblclick mousedown mouseup pointerdown pointerup touchstart touchend wheel focusin focusout';
 /** How often the element is added again after the page removes it. */
@@ -11,18 +19,19 @@ const RETURNS_MAX = 20;
 
 export class Host {
   readonly root: ShadowRoot;
-  /** Container of everything that the overlay shows. */
+  /** Container of everything that is shown. */
   readonly all: HTMLElement;
   readonly #element: HTMLElement;
 
-  constructor() {
-    this.#element = document.createElement(HOST_NAME);
+  /** `name`: of the element. */
+  constructor(name: string, style: string) {
+    this.#element = document.createElement(name);
     this.root = this.#element.attachShadow({ mode: 'open' });
     this.all = document.createElement('div');
     this.all.className = 'all';
     this.all.lang = 'en';
     this.root.append(this.all);
-    addStyle(this.root);
+    addStyle(this.root, BASE_STYLE + style);
     for (const type of OWN_EVENTS.split(' ')) this.root.addEventListener(type, (event) => event.stopPropagation());
   }
 
@@ -51,14 +60,14 @@ export class Host {
 }
 
 /** A constructed style sheet, because a content security policy can forbid inline styles. */
-function addStyle(root: ShadowRoot): void {
+function addStyle(root: ShadowRoot, text: string): void {
   if ('adoptedStyleSheets' in root) {
     const sheet = new CSSStyleSheet();
-    sheet.replaceSync(STYLE);
+    sheet.replaceSync(text);
     root.adoptedStyleSheets = [sheet];
     return;
   }
   const style = document.createElement('style');
-  style.textContent = STYLE;
+  style.textContent = text;
   (root as ShadowRoot).append(style);
 }

@@ -1,12 +1,8 @@
 /** The script that Easel adds to pages if their comment settings ask for it. The data attributes of its element configure it. */
 import { commentsBrowser } from '../page/browser.ts';
-import { waitFor } from '../sdk/wait.ts';
-import { HOST_NAME } from './host.ts';
-import { Overlay } from './overlay.ts';
+import { pageLoaded } from './loaded.ts';
+import { HOST_NAME, Overlay } from './overlay.ts';
 import type { OverlaySite } from './visitor.ts';
-
-/** Comments appear after this time even if an image of the page never finishes loading. */
-const LOAD_MS_MAX = 3000;
 
 function siteOf({ artifact = '', version = '', page = '', identity, replies, guests }: DOMStringMap): OverlaySite {
   return {
@@ -19,14 +15,9 @@ function siteOf({ artifact = '', version = '', page = '', identity, replies, gue
   };
 }
 
-/** Waits for the page to load, because a framework that hydrates the page fails on unexpected elements. */
 async function start(script: HTMLOrSVGScriptElement): Promise<void> {
   const site = siteOf(script.dataset);
-  const loaded = new Promise((resolve) => {
-    if (document.readyState === 'complete') resolve(undefined);
-    else addEventListener('load', resolve, { once: true });
-  });
-  await Promise.race([loaded, waitFor(LOAD_MS_MAX)]);
+  await pageLoaded();
   if (document.querySelector(HOST_NAME) === null) new Overlay(site, commentsBrowser()).mount();
 }
 

@@ -14,9 +14,12 @@ import { BUBBLE, Picker } from './picker.ts';
 import { addressOf, isOnPage } from './places.ts';
 import { SignIn } from './sign-in.ts';
 import { TEXT } from './strings.ts';
+import { STYLE } from './style.ts';
 import type { Place } from './thread-view.ts';
 import { type Draft, messageOf, nameOf, type Ui } from './ui.ts';
 import { type OverlaySite, Visitor } from './visitor.ts';
+
+export const HOST_NAME = 'easel-comments';
 
 const TOAST_MS = 6000;
 /** Interval at which comments are read if no WebSocket can be opened. */
@@ -32,7 +35,7 @@ export class Overlay implements Ui {
   readonly #around: CommentsSurroundings;
   readonly #comments: api.Comments;
   readonly #conversation = new Conversation();
-  readonly #host = new Host();
+  readonly #host = new Host(HOST_NAME, STYLE);
   readonly #anchors = new Anchors(() => this.#drawSoon());
   readonly #marks: Marks;
   readonly #panel: Panel;

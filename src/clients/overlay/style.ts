@@ -1,17 +1,10 @@
-/** Styles of the overlay. The shadow tree keeps the page's styles out, and `!important` on the host overrides those for the host element. */
+/** Styles of the overlay, beside those of its host element. */
 export const STYLE = `
-:host{all:initial!important;position:fixed!important;inset:0!important;z-index:2147483647!important;display:block!important;pointer-events:none!important;direction:ltr!important;unicode-bidi:normal!important}
-:host::backdrop{display:none!important}
-@media print{:host{display:none!important}}
 .all{--paper:#fff;--soft:#f4f5f7;--ink:#1c1e21;--dim:#5a6069;--line:#d9dce1;--main:#1d4fc4;--on-main:#fff;--mark:#b06000;--danger:#b3261e;--tint:#e7edfc;color-scheme:light;color:var(--ink);font:15px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;text-align:start}
 @media(prefers-color-scheme:dark){.all{--paper:#1b1d21;--soft:#26292f;--ink:#eceef1;--dim:#a8afba;--line:#3b4049;--main:#8fb2ff;--on-main:#0c1d45;--mark:#ffc457;--danger:#ff9a91;--tint:#26324d;color-scheme:dark}}
-*,*::before,*::after{box-sizing:border-box}
-[hidden]{display:none!important}
-.all>*{pointer-events:auto}
 .layer{position:absolute;inset:0;overflow:hidden;pointer-events:none}
 .mark{position:absolute;background:rgb(255 205 40/.24);border-bottom:2px solid #c48400}
 .mark.current{background:rgb(255 180 0/.42);border-bottom-width:3px}
-.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 h2,h3,p,ul,dl,dd,blockquote{margin:0;padding:0}
 ul{list-style:none}
 button,input,textarea{font:inherit;color:inherit;margin:0}

@@ -1,5 +1,5 @@
 /** The SDK's public types that its parts share, and those of what reaches beyond the artifact. The build serves them in /sdk.d.ts, before those of `api.ts`. */
-import type { AgentAnswer, OwnerNotified } from './wire.ts';
+import type { AgentAnswer, OwnerNotified, PageChatMessage, PageChatPage, PageChatSettings } from './wire.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
@@ -35,7 +35,32 @@ export interface Agent {
   ask(question: string, options?: AgentOptions): Promise<AgentAnswer>;
 }
 
+export interface ChatOptions extends CallOptions {
+  /** How the visitor wants to be called. */
+  readonly name?: string | undefined;
+  /** What the visitor says is their address; nobody has proved it. */
+  readonly email?: string | undefined;
+}
+
+/**
+ * The chat of a page with its makers, where its owner has turned it on. The browser of a visitor keeps the secret with which it reads the
+ * answers. Show texts as text: they come from people.
+ */
+export interface Chat {
+  /** Whether the chat is on, and what it says before the first message. */
+  settings(options?: CallOptions): Promise<PageChatSettings>;
+  /**
+   * Writes a message. Before the first one the browser of a visitor who is not signed in works for some tenths of a second, without holding up
+   * the page. Throws an EaselError, SUPPORT_CHAT_OFF where the chat is off.
+   */
+  write(text: string, options?: ChatOptions): Promise<{ readonly status: PageChatPage['status']; readonly message: PageChatMessage }>;
+  /** The messages, the oldest first; with `after`, the id of a message, those behind it. Empty where the visitor has written nothing yet. */
+  read(options?: CallOptions & { readonly after?: string | undefined }): Promise<PageChatPage>;
+}
+
 export interface Outside {
+  /** The visitor's chat with the makers of the page. */
+  readonly chat: Chat;
   /** The page's own agent. */
   readonly agent: Agent;
   /**

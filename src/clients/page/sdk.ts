@@ -4,6 +4,7 @@ import type * as api from './api.ts';
 import { blobsOf } from './blobs.ts';
 import { browser, type PageSurroundings } from './browser.ts';
 import { ArtifactChannel } from './channel.ts';
+import { chatOf } from './chat.ts';
 import { commentsOf, guestOf } from './comments.ts';
 import { Connection, type ConnectionUser } from './connection.ts';
 import { datasetOf } from './dataset.ts';
@@ -53,6 +54,7 @@ export function createEasel(site: api.EaselOptions, around: PageSurroundings): a
     presence: new ArtifactPresence(channel, around),
     comments: commentsOf({ transport, channel, around, guest, failed }),
     notifyOwner: notifierOf(transport, around),
+    chat: chatOf(site.artifactId, transport, around),
     proxy: (url, { signal } = {}) =>
       transport.pass({ method: 'GET', path: '/proxy', query: { url: String(url) }, signal }, ({ headers }) => headers.has('x-proxy-cache')),
     agent: { ask: askerOf(transport) },

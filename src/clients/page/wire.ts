@@ -1,6 +1,37 @@
 // Generated from the schemas of the endpoint table by `npx vitest run test/clients/page-types.test.ts -u`.
 
 export type ErrorCode =
+  | 'ACCOUNT_SUSPENDED'
+  | 'WORKSPACE_SUSPENDED'
+  | 'ARTIFACT_SUSPENDED'
+  | 'SWITCHED_OFF'
+  | 'EXPORT_NOT_FOUND'
+  | 'DELETION_NOT_FOUND'
+  | 'LAST_ADMIN'
+  | 'SELF_SUSPENSION'
+  | 'MAIL_ENDED'
+  | 'EXPORT_UNDER_WAY'
+  | 'EXPORT_NOT_READY'
+  | 'CONFIRMATION_WRONG'
+  | 'DELETION_UNDER_WAY'
+  | 'DELETION_BEGUN'
+  | 'WEBHOOK_SIGNATURE_INVALID'
+  | 'SEATS_TOO_FEW'
+  | 'LAST_PAYMENT_METHOD'
+  | 'CARD_DECLINED'
+  | 'SELF_UPGRADE_OFF'
+  | 'BILLING_ROLE_REQUIRED'
+  | 'BILLING_PROVIDER_NOT_FOUND'
+  | 'SUBSCRIPTION_NOT_FOUND'
+  | 'PAYMENT_METHOD_NOT_FOUND'
+  | 'CHECKOUT_NOT_FOUND'
+  | 'BILLING_PAGE_NOT_FOUND'
+  | 'SUBSCRIPTION_EXISTS'
+  | 'SUBSCRIPTION_ENDED'
+  | 'CHECKOUT_INCOMPLETE'
+  | 'PAYMENT_METHOD_LIMIT_EXCEEDED'
+  | 'BILLING_IN_PROGRESS'
+  | 'BILLING_UNAVAILABLE'
   | 'INVALID_REQUEST'
   | 'INVALID_JSON'
   | 'INVALID_SLUG'
@@ -44,6 +75,7 @@ export type ErrorCode =
   | 'ORIGIN_REFUSED'
   | 'COMMENTS_DISABLED'
   | 'REPLIES_DISABLED'
+  | 'STAFF_REQUIRED'
   | 'ADMIN_REQUIRED'
   | 'EMAIL_NOT_PROVED'
   | 'ADDRESS_NOT_ALLOWED'
@@ -140,6 +172,7 @@ export type ErrorCode =
   | 'LENGTH_REQUIRED'
   | 'PAYLOAD_TOO_LARGE'
   | 'FILE_TOO_LARGE'
+  | 'ATTACHMENTS_TOO_LARGE'
   | 'VALUE_TOO_LARGE'
   | 'KEY_LIMIT_EXCEEDED'
   | 'TABLE_LIMIT_EXCEEDED'
@@ -163,6 +196,14 @@ export type ErrorCode =
   | 'DRIVE_UNAVAILABLE'
   | 'PROVIDER_UNAVAILABLE'
   | 'SECRETS_NOT_CONFIGURED'
+  | 'TICKET_NOT_FOUND'
+  | 'TICKET_MESSAGE_NOT_FOUND'
+  | 'TICKET_ATTACHMENT_NOT_FOUND'
+  | 'TICKET_STATUS_REFUSED'
+  | 'TICKET_LIMIT_EXCEEDED'
+  | 'SUPPORT_CHAT_OFF'
+  | 'SIGNATURE_INVALID'
+  | 'INBOUND_NOT_CONFIGURED'
   | 'OWNER_MOVED'
   | 'UNAVAILABLE';
 
@@ -558,4 +599,48 @@ export interface AgentAnswer {
   }[];
   /** extractive: passages as they are; generated: written by a model from the passages */
   mode: 'extractive' | 'generated';
+}
+
+export interface PageChatSettings {
+  /** whether pages show the chat and visitors may write */
+  enabled: boolean;
+  /** what the chat says before the first message; empty for the usual words */
+  greeting: string;
+}
+
+export interface PageChatMessage {
+  id: string;
+  author: 'visitor' | 'maker' | 'system';
+  name: string | null;
+  text: string;
+  /** RFC 3339, UTC */
+  createdAt: string;
+}
+
+export interface PageChatPage {
+  /** `open`: waits for an answer; `pending`: waits for the customer; `resolved`: done, and closed after 7 days without a message; `closed` */
+  status: 'open' | 'pending' | 'resolved' | 'closed';
+  messages: {
+    id: string;
+    author: 'visitor' | 'maker' | 'system';
+    name: string | null;
+    text: string;
+    /** RFC 3339, UTC */
+    createdAt: string;
+  }[];
+  hasMore: boolean;
+}
+
+export interface PageChatWritten {
+  secret: string;
+  /** `open`: waits for an answer; `pending`: waits for the customer; `resolved`: done, and closed after 7 days without a message; `closed` */
+  status: 'open' | 'pending' | 'resolved' | 'closed';
+  message: {
+    id: string;
+    author: 'visitor' | 'maker' | 'system';
+    name: string | null;
+    text: string;
+    /** RFC 3339, UTC */
+    createdAt: string;
+  };
 }

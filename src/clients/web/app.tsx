@@ -7,13 +7,18 @@ import { NotificationsScreen } from './screens/notifications.tsx';
 import { SharedScreen } from './screens/shared.tsx';
 import { TrashScreen } from './screens/trash.tsx';
 import { Shell } from './shell/shell.tsx';
+import { SiteBanner } from './ui/site-banner.tsx';
 import { Toasts } from './ui/toasts.tsx';
 
 // Small screens come with the app: each part that is loaded later cuts what it shares with others into pieces of their own.
 const Artifact = lazy(() => import('./screens/artifact/artifact.tsx').then(({ ArtifactScreen }) => ArtifactScreen));
-const WorkspacePart = lazy(() => import('./screens/workspace/workspace.tsx').then(({ WorkspaceScreen }) => WorkspaceScreen));
-// One's own files come with those of workspaces, which they share everything with.
-const Assets = lazy(() => import('./screens/workspace/workspace.tsx').then(({ AssetsScreen }) => AssetsScreen));
+const later = () => import('./screens/later.tsx').then(({ LATER }) => LATER);
+const Ask = lazy(() => later().then((screens) => screens.Ask));
+const Assets = lazy(() => later().then((screens) => screens.Assets));
+const Billing = lazy(() => later().then((screens) => screens.Billing));
+const Instance = lazy(() => later().then((screens) => screens.Instance));
+const Support = lazy(() => later().then((screens) => screens.Support));
+const WorkspacePart = lazy(() => later().then((screens) => screens.Workspace));
 const Design = lazy(() => import('./screens/design.tsx').then(({ DesignScreen }) => DesignScreen));
 
 const Mine = () => <LibraryScreen place={{ kind: 'mine' }} />;
@@ -26,7 +31,7 @@ const WorkspaceFolder = ({ slug = '', folderId = '' }: { readonly slug?: string;
 
 const isDesign = location.pathname === '/design';
 /** Addresses that are screens; any other link leaves the app. */
-const SCREENS = isDesign ? /^$/ : /^\/(?:$|\?|my\/|p\/|w\/)/;
+const SCREENS = isDesign ? /^$/ : /^\/(?:$|\?|my\/|p\/|w\/|ask(?:$|\?)|instance(?:$|[/?]))/;
 
 export function App() {
   return <LocationProvider scope={SCREENS}>{[<Screens key="screens" />, <Toasts key="toasts" />]}</LocationProvider>;
@@ -42,6 +47,7 @@ function Screens() {
   if (isDesign) {
     return (
       <ErrorBoundary onError={onError}>
+        <SiteBanner />
         <Router>
           <Route path="/design" component={Design} />
           <Route default component={NotFound} />
@@ -54,12 +60,16 @@ function Screens() {
       <ErrorBoundary onError={onError}>
         <Router>
           <Route path="/" component={Mine} />
+          <Route path="/ask" component={Ask} />
           <Route path="/my/favorites" component={Favorites} />
           <Route path="/my/inbox" component={InboxScreen} />
           <Route path="/my/notifications" component={NotificationsScreen} />
           <Route path="/my/files" component={Assets} />
+          <Route path="/my/billing" component={Billing} />
           <Route path="/my/trash" component={TrashScreen} />
           <Route path="/my/shared" component={SharedScreen} />
+          <Route path="/my/support" component={Support} />
+          <Route path="/my/support/:ticketId" component={Support} />
           <Route path="/my/folders/:folderId" component={PersonalFolder} />
           <Route path="/p/:id" component={Artifact} />
           <Route path="/p/:id/:tab" component={Artifact} />
@@ -71,6 +81,8 @@ function Screens() {
           <Route path="/w/:slug/skills/:skillId" component={WorkspacePart} />
           <Route path="/w/:slug/imports/:sourceId" component={WorkspacePart} />
           <Route path="/w/:slug/:part" component={WorkspacePart} />
+          <Route path="/instance" component={Instance} />
+          <Route path="/instance/:part" component={Instance} />
           <Route default component={NotFound} />
         </Router>
       </ErrorBoundary>

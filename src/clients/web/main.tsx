@@ -2,6 +2,7 @@
 import { render } from 'preact';
 import { problemOf } from './api/problem.ts';
 import { App } from './app.tsx';
+import { loadBanner } from './state/banner.ts';
 import { followOtherWindows, readOpened } from './state/prefs.ts';
 import { loadMe, myId } from './state/session.ts';
 import { watchWindow } from './state/store.ts';
@@ -15,7 +16,8 @@ async function start(root: Element): Promise<void> {
   await speak(localeAtStart());
   const isOpenToAll = location.pathname === '/design';
   try {
-    if (!isOpenToAll) await loadMe();
+    if (isOpenToAll) void loadBanner();
+    else await loadMe();
   } catch (error) {
     const problem = problemOf(error);
     // Where the session has ended the sign-in page is on its way.

@@ -56,6 +56,7 @@ export async function answered(send: () => Promise<Response>): Promise<Response>
 export async function problemIn(reply: Response): Promise<Problem> {
   const body = (await reply.json().catch(() => ({}))) as Record<string, unknown>;
   const text = (name: string) => (typeof body[name] === 'string' ? body[name] : undefined);
+  const retryAfter = reply.headers.get('retry-after');
   if (reply.status === 401) onSignedOut();
   return new Problem({
     status: reply.status,
@@ -65,6 +66,8 @@ export async function problemIn(reply: Response): Promise<Problem> {
     param: text('param'),
     conflict: text('conflict'),
     requestId: text('request_id'),
+    redirectUrl: text('redirect_url'),
+    retryAfterS: retryAfter === null ? undefined : Number(retryAfter),
   });
 }
 
@@ -152,6 +155,7 @@ export type Skill = Answer<'skills', 'list'>['skills'][number];
 export type Answered = Answer<'ask', 'ask'>;
 export type Citation = Answered['citations'][number];
 export type AttachedSkill = Answer<'skills', 'listOfArtifact'>['skills'][number];
+export type SkillUse = Answer<'skills', 'uses'>['artifacts'][number];
 export type SkillDetail = Answer<'skills', 'get'>;
 export type SkillChange = Answer<'skillChanges', 'list'>['changes'][number];
 export type SkillChangeDetail = Answer<'skillChanges', 'get'>;
@@ -168,5 +172,31 @@ export type CatalogFacets = Answer<'catalog', 'list'>['facets'];
 export type Lineage = Answer<'catalog', 'lineage'>;
 export type Webhook = Answer<'webhooks', 'list'>['webhooks'][number];
 export type WebhookDelivery = Answer<'webhooks', 'deliveries'>['deliveries'][number];
+export type BillingPlan = Answer<'billing', 'plans'>['plans'][number];
+export type Subscription = Answer<'billing', 'subscription'>;
+export type PaymentMethod = Answer<'billing', 'paymentMethods'>['payment_methods'][number];
+export type Invoice = Answer<'billing', 'invoices'>['invoices'][number];
+export type WorkspacePlan = Answer<'plans', 'get'>;
+export type Account = Answer<'accounts', 'account'>;
+export type TierTerms = Answer<'terms', 'limits'>['plans'][number];
 export type Waiting = Answer<'publishPolicy', 'waiting'>['waiting'][number];
+export type Seen = Answer<'support', 'get'>;
+export type Ticket = Seen['ticket'];
+export type TicketMessage = Seen['thread'][number];
+export type TicketFile = TicketMessage['attachments'][number];
+export type PageChat = Answer<'pageChat', 'getConfig'>['data'];
 export type AuditEntry = Extract<Answer<'audit', 'list'>, { entries: unknown }>['entries'][number];
+export type Banner = NonNullable<Answer<'banner', 'current'>['banner']>;
+export type InstancePerson = Answer<'instancePeople', 'get'>;
+export type InstanceWorkspace = Answer<'instanceWorkspaces', 'get'>;
+export type InstanceArtifact = Answer<'instanceArtifacts', 'get'>;
+export type Suspension = NonNullable<InstancePerson['suspended']>;
+export type InstanceMail = Answer<'instanceMails', 'list'>['mails'][number];
+export type InstanceDelivery = Answer<'instanceDeliveries', 'list'>['deliveries'][number];
+export type InstanceRun = Answer<'instanceRuns', 'list'>['jobs'][number];
+export type InstanceQuota = Answer<'instanceQuotas', 'list'>['quotas'][number];
+export type InstanceHealth = Answer<'instanceHealth', 'get'>;
+export type InstanceAuditEntry = Extract<Answer<'instanceAudit', 'list'>, { entries: unknown }>['entries'][number];
+export type PersonExport = Answer<'personData', 'exports'>['exports'][number];
+export type PersonDeletion = Answer<'personData', 'deletions'>['deletions'][number];
+export type ProvisionReport = Answer<'provisioning', 'provision'>;

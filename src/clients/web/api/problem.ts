@@ -9,6 +9,10 @@ export interface Facts {
   /** A text with both sides of a conflict marked. */
   readonly conflict?: string | undefined;
   readonly requestId?: string | undefined;
+  /** A page of ours where a person can do something about it. */
+  readonly redirectUrl?: string | undefined;
+  /** After so many seconds the call may succeed. */
+  readonly retryAfterS?: number | undefined;
 }
 
 /** An answer that refuses, or no answer: then the status is 0 and the code OFFLINE. */
@@ -19,8 +23,10 @@ export class Problem extends Error {
   readonly param: string | undefined;
   readonly conflict: string | undefined;
   readonly requestId: string | undefined;
+  readonly redirectUrl: string | undefined;
+  readonly retryAfterS: number | undefined;
 
-  constructor({ status, code, message, hint, param, conflict, requestId }: Facts) {
+  constructor({ status, code, message, hint, param, conflict, requestId, redirectUrl, retryAfterS }: Facts) {
     super(message);
     this.name = 'Problem';
     this.status = status;
@@ -29,6 +35,8 @@ export class Problem extends Error {
     this.param = param;
     this.conflict = conflict;
     this.requestId = requestId;
+    this.redirectUrl = redirectUrl;
+    this.retryAfterS = retryAfterS;
   }
 
   get isOffline(): boolean {
@@ -41,6 +49,11 @@ export class Problem extends Error {
 
   get isMissing(): boolean {
     return this.status === 404;
+  }
+
+  /** The request that failed for a reason that only whoever runs the service can see; undefined of what people can mend themselves. */
+  get faultOf(): string | undefined {
+    return this.status >= 500 ? this.requestId : undefined;
   }
 }
 

@@ -12,7 +12,7 @@ export function More({ pages }: { readonly pages: Pages<unknown> }) {
   useEffect(() => {
     const at = end.current;
     if (at === null || !hasMore || isLoadingMore || moreProblem !== undefined) return undefined;
-    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && pages.more(), { rootMargin: '600px' });
+    const observer = new IntersectionObserver((entries) => entries.at(-1)?.isIntersecting && pages.more(), { rootMargin: '600px' });
     observer.observe(at);
     return () => observer.disconnect();
     // Also after a list was loaded anew with as many items, which drops what was being added: a new observer tells again where the end is.

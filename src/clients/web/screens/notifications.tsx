@@ -86,6 +86,7 @@ function iconOf(kind: string): IconName {
   if (kind.startsWith('alert.')) return 'alert';
   if (kind.startsWith('watch.')) return 'eye';
   if (kind.startsWith('job.')) return 'clock';
-  if (kind.startsWith('skill.')) return 'book';
+  if (kind.startsWith('skill.') || kind.startsWith('catalog.')) return 'book';
+  if (kind.startsWith('ticket.')) return 'comment';
   return 'bell';
 }

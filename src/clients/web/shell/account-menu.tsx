@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { api } from '../api/client.ts';
 import { useAccount } from '../state/loads.ts';
 import { chooseTheme, type Locale, type Theme, theme } from '../state/prefs.ts';
-import { me, shownName } from '../state/session.ts';
+import { isAdmin, me, shownName } from '../state/session.ts';
 import { tellProblem } from '../state/toasts.ts';
 import type { IconName } from '../ui/icon.tsx';
 import { Menu, type MenuItem } from '../ui/menu.tsx';
@@ -55,7 +55,10 @@ export function AccountMenu() {
     return [
       { kind: 'heading', label: name },
       { kind: 'link', label: said.account, icon: 'person', href: '/account' },
+      { kind: 'link', label: words.value.support.title, icon: 'comment', href: '/my/support' },
+      { kind: 'link', label: said.billing, icon: 'card', href: '/my/billing' },
       { kind: 'link', label: said.reference, icon: 'book', href: '/docs', opensNew: true },
+      ...(isAdmin() ? [{ kind: 'link' as const, label: said.instance, icon: 'screen' as const, href: '/instance' }] : []),
       { kind: 'link', label: said.design, icon: 'palette', href: '/design' },
       { kind: 'line' },
       { kind: 'heading', label: said.theme },

@@ -1,7 +1,8 @@
 /** What the palette shows in place of its list once a question is asked. It is loaded then. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Problem } from '../api/problem.ts';
-import { Button } from '../ui/button.tsx';
+import { askAddress } from '../state/asking.ts';
+import { Button, LinkButton } from '../ui/button.tsx';
 import { ProblemNote } from '../ui/states.tsx';
 import { words } from '../words/words.ts';
 
@@ -32,10 +33,13 @@ export function PaletteAnswer({ id, text, onBack, onLeave }: PaletteAnswerProps)
   }, [attempt]);
   return (
     <div class="palette-answer" id={id}>
-      <p>
+      <p class="row">
         <Button small look="quiet" icon="search" onClick={onBack}>
           {ask.back}
         </Button>
+        <LinkButton small look="quiet" icon="comment" href={askAddress(text)} onClick={onLeave}>
+          {ask.ownScreen}
+        </LinkButton>
       </p>
       {view === undefined && <p role="status">{app.loading}</p>}
       {view === 'failed' && <ProblemNote problem={NOT_LOADED} onRetry={() => setAttempt(attempt + 1)} />}

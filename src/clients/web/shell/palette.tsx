@@ -47,6 +47,7 @@ function useEntries(text: string, close: () => void, onAsk: () => void) {
     const places: Entry[] = [
       { key: 'mine', group: palette.places, icon: 'pages', name: nav.mine, run: go('/') },
       { key: 'inbox', group: palette.places, icon: 'inbox', name: inbox.title, run: go('/my/inbox') },
+      { key: 'asking', group: palette.places, icon: 'comment', name: ask.title, run: go('/ask') },
       { key: 'favorites', group: palette.places, icon: 'star', name: nav.favorites, run: go('/my/favorites') },
       { key: 'shared', group: palette.places, icon: 'people', name: sharedWithMe.nav, run: go('/my/shared') },
       { key: 'trash', group: palette.places, icon: 'trash', name: nav.trash, run: go('/my/trash') },

@@ -8,6 +8,7 @@ import { openPublish } from '../publish/state.ts';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { OfflineBanner } from '../ui/offline.tsx';
+import { SiteBanner } from '../ui/site-banner.tsx';
 import { words } from '../words/words.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { BellLink } from './bell.tsx';
@@ -60,6 +61,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         <Sidebar onClose={closeDrawer} />
         {isDrawerOpen.value && <button type="button" class="veil" aria-hidden="true" tabIndex={-1} onClick={closeDrawer} />}
         <div class="stage" inert={isDrawerOpen.value}>
+          <SiteBanner />
           <header class="topbar">
             <IconButton icon="menu" class="drawer-button" label={nav.open} aria-expanded={isDrawerOpen.value} onClick={openDrawer} />
             <button type="button" class="search-button" onClick={() => (isPaletteOpen.value = true)}>

@@ -51,6 +51,7 @@ export function Sidebar({ onClose }: { readonly onClose: () => void }) {
       <OfflineNote />
       <div class="places">
         <PlaceLink href="/" icon="pages" label={nav.mine} drop={dropTarget('mine', null)} />
+        <PlaceLink href="/ask" icon="comment" label={words.value.ask.title} />
         <InboxPlace />
         <PlaceLink href="/my/favorites" icon="star" label={nav.favorites} />
         <PlaceLink href="/my/files" icon="image" label={words.value.assets.mine} />

@@ -13,8 +13,15 @@ export interface Question {
   readonly text: string;
   /** Answered from this one alone; undefined for all pages that the person may open. */
   readonly artifactId?: string;
+  /** Id or slug: answered from its pages alone. */
+  readonly workspace?: string;
   /** What was said before, oldest first. Only of one page. */
   readonly history?: readonly Said[];
+}
+
+/** The screen that asks it. A question of one page has none. */
+export function askAddress(text: string, workspace?: string): string {
+  return `/ask?${new URLSearchParams({ q: text, ...(workspace !== undefined && { workspace }) })}`;
 }
 
 /** `text`: what is written so far, empty before the first piece. */
@@ -58,6 +65,13 @@ export function useAnswer(question: Question) {
       ending.abort();
     };
   }, [question, attempt]);
+  const isCutOff = asking.kind === 'failed' && asking.problem.isOffline;
+  useEffect(() => {
+    if (!isCutOff) return undefined;
+    const onBack = () => setAttempt((count) => count + 1);
+    addEventListener('online', onBack);
+    return () => removeEventListener('online', onBack);
+  }, [isCutOff]);
   return { asking, stop: () => ended.current?.abort(), again: () => setAttempt(attempt + 1) };
 }
 
@@ -66,9 +80,9 @@ function failed(error: unknown, text: string): Asking {
 }
 
 /** Throws a `Problem`, and AbortError where the signal ends it. */
-async function readAnswer({ text: question, artifactId, history }: Question, { signal, onText }: Pieces): Promise<Answered> {
+async function readAnswer({ text: question, artifactId, workspace, history }: Question, { signal, onText }: Pieces): Promise<Answered> {
   const reply = await (artifactId === undefined
-    ? streamed('ask.ask', { body: { question }, signal })
+    ? streamed('ask.ask', { body: { question, workspace }, signal })
     : streamed('ask.agent', { params: { artifactId }, body: { question, history }, signal }));
   let text = '';
   for await (const { event, data } of eventsOf(reply, signal)) {

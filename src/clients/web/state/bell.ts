@@ -1,6 +1,7 @@
-/** What the service has told this person: how much of it is unread, live, and the list. */
+/** What the service has told this person: how much of it is unread, live, and the list. The same stream tells the banner. */
 import { signal } from '@preact/signals';
 import { api, type Notification } from '../api/client.ts';
+import { bannerIn, bannerTold } from './banner.ts';
 import { type PageOf, pageOf, usePages } from './pages.ts';
 import { changed, showAtOnce } from './store.ts';
 import { undoing } from './toasts.ts';
@@ -28,15 +29,31 @@ export async function readNotices(ids: readonly string[] | null): Promise<void> 
   changed('bell:');
 }
 
-/** Follows the bell until the returned function is called. The browser connects again by itself, unless it is refused. */
+const AGAIN_MS = 60_000;
+
+/** Follows the bell until the returned function is called. The browser connects again by itself; where it was refused, we do after a while. */
 export function followBell(): () => void {
+  let stream = listen();
+  const timer = setInterval(() => {
+    if (stream.readyState !== EventSource.CLOSED || document.visibilityState !== 'visible') return;
+    stream = listen();
+  }, AGAIN_MS);
+  return () => {
+    clearInterval(timer);
+    stream.close();
+  };
+}
+
+function listen(): EventSource {
   const stream = new EventSource('/v1/notifications/stream');
+  stream.addEventListener('banner', ({ data }) => bannerTold(bannerIn(data)));
   stream.addEventListener('unread', ({ data }) => {
     const count: unknown = JSON.parse(data).unread_count;
     if (typeof count !== 'number') return;
     const isFirst = unreadNotices.peek() === undefined;
     unreadNotices.value = count;
-    if (!isFirst) changed('bell:');
+    // What is told may be about a ticket that is looked at.
+    if (!isFirst) changed('bell:', 'ticket');
   });
-  return () => stream.close();
+  return stream;
 }

@@ -1,5 +1,6 @@
 /** The catalog and the connections of a workspace, each loaded under one key. */
-import { api, type CatalogEntry, type CatalogFacets, type Connection } from '../api/client.ts';
+import { api, type CatalogEntry, type CatalogFacets, type Connection, type Member } from '../api/client.ts';
+import { words } from '../words/words.ts';
 import { pageOf, usePages } from './pages.ts';
 import { useLoaded } from './store.ts';
 
@@ -43,6 +44,29 @@ export function useEntry(slug: string, entryId: string) {
   return useLoaded(`catalog:${slug}:entry:${entryId}`, async () => {
     return (await api.catalog.get({ params: { workspaceId: slug, entryId } })).body;
   });
+}
+
+/** Pages of members that are offered to choose from. */
+const MEMBER_PAGES_MAX = 10;
+const MEMBERS_A_PAGE = 100;
+
+/** Members that an entry can be given to. */
+export function useAllMembers(slug: string) {
+  return useLoaded<readonly Member[]>(`members:${slug}:all`, async () => {
+    const found: Member[] = [];
+    let cursor: string | undefined;
+    for (let page = 0; page < MEMBER_PAGES_MAX; page += 1) {
+      const { body } = await api.members.list({ params: { workspaceId: slug }, query: { limit: MEMBERS_A_PAGE, cursor } });
+      found.push(...body.members);
+      if (body.next_cursor === null) break;
+      cursor = body.next_cursor;
+    }
+    return found;
+  });
+}
+
+export function ownerName({ owner }: Pick<CatalogEntry, 'owner'>): string {
+  return owner === null ? words.value.catalog.ofWorkspace : (owner.name ?? owner.id);
 }
 
 export function useLineage(slug: string, entryId: string) {

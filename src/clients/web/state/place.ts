@@ -29,6 +29,11 @@ export function seatIn(slugOrId: string) {
   return me.value?.workspaces.find(({ id, slug }) => id === slugOrId || slug === slugOrId);
 }
 
+/** Owners, admins and billing managers see and change what a workspace pays. */
+export function mayPay(slug: string): boolean {
+  return mayManage(slug) || seatIn(slug)?.billing_manager === true;
+}
+
 export function mayManage(slug: string): boolean {
   const role = seatIn(slug)?.role;
   return role === 'owner' || role === 'admin';

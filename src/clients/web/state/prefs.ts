@@ -124,8 +124,17 @@ export function chooseSort(place: string, sort: Sort): void {
   write('easel.sort', JSON.stringify([...sorts.value]));
 }
 
+/** The text of the banner that was dismissed last; pages without the app keep it under the same key. */
+export const dismissedBanner = signal<string | null>(read('easel.banner'));
+
+export function dismissBanner(text: string): void {
+  write('easel.banner', text);
+  dismissedBanner.value = text;
+}
+
 export function followOtherWindows(): void {
   addEventListener('storage', ({ key, newValue }) => {
     if (key === 'easel.theme') applyTheme(themeOf(newValue));
+    if (key === 'easel.banner') dismissedBanner.value = newValue;
   });
 }

@@ -8,6 +8,11 @@ export function myId(): string {
   return me.value?.user?.id ?? '';
 }
 
+/** Administers the installation. */
+export function isAdmin(): boolean {
+  return me.value?.is_admin === true;
+}
+
 export function shownName({ user }: Me): string {
   return user?.name ?? user?.email ?? user?.username ?? user?.id ?? '';
 }

@@ -1,7 +1,9 @@
 /** Skills of a workspace, and what is proposed to them. */
-import { type AttachedSkill, answered, api, type Skill, type SkillChange, type SkillDetail } from '../api/client.ts';
+import { type AttachedSkill, answered, api, type Skill, type SkillChange, type SkillDetail, type SkillUse } from '../api/client.ts';
+import { words } from '../words/words.ts';
 import { pageOf, usePages } from './pages.ts';
-import { useLoaded } from './store.ts';
+import { changed, useLoaded } from './store.ts';
+import { tell, tellProblem } from './toasts.ts';
 
 export function useSkills(slug: string) {
   return usePages<Skill>(`skills:${slug}`, async (cursor) => {
@@ -16,6 +18,43 @@ export function useAttached(artifactId: string) {
     const { body } = await api.skills.listOfArtifact({ params: { id: artifactId }, query: { cursor } });
     return pageOf(body.skills, body);
   });
+}
+
+/** The pages that a skill is attached to, and whether its workspace is as a whole. */
+export function useSkillUses(skillId: string) {
+  const pages = usePages<SkillUse>(`skillUses:${skillId}`, async (cursor) => {
+    const { body } = await api.skills.uses({ params: { skillId }, query: { cursor } });
+    return pageOf(body.artifacts, body);
+  });
+  const facts = useLoaded(`skillUses:${skillId}:all`, async () => {
+    const { body } = await api.skills.uses({ params: { skillId }, query: { limit: 1 } });
+    return { workspace: body.workspace };
+  });
+  return { pages, facts: facts.data };
+}
+
+/** Attaches a skill to its workspace as a whole, or detaches it. */
+export async function turnForAll(slug: string, { id, name, attached }: Pick<Skill, 'id' | 'name' | 'attached'>): Promise<void> {
+  const params = { workspaceId: slug, skillId: id };
+  const { skills } = words.value;
+  try {
+    await (attached ? api.skills.detachFromWorkspace({ params }) : api.skills.attachToWorkspace({ params }));
+    tell(attached ? skills.detached(name) : skills.attachedNow(name));
+  } catch (error) {
+    tellProblem(error);
+  }
+  changed(`skills:${slug}`, `skillUses:${id}`);
+}
+
+/** Attaches a skill to a page or detaches it, and tells so. */
+export async function turnForPage(way: 'attach' | 'detach', artifactId: string, skillId: string, told: string): Promise<void> {
+  try {
+    await api.skills[way]({ params: { id: artifactId, skillId } });
+    tell(told);
+  } catch (error) {
+    tellProblem(error);
+  }
+  changed(`skillUses:${skillId}`, `attached:${artifactId}`);
 }
 
 export interface ReadSkill {

@@ -1,13 +1,17 @@
 /** Short messages at the edge of the window: what was done, with a way back, or what has failed. */
 import { signal } from '@preact/signals';
 import { problemOf } from '../api/problem.ts';
-import { problemWords } from '../words/problems.ts';
+import { type ProblemWords, problemWords } from '../words/problems.ts';
 
 export interface Toast {
   readonly id: number;
   readonly kind: 'done' | 'failed';
   readonly text: string;
   readonly action?: { readonly label: string; readonly run: () => void } | undefined;
+  /** The request to write to support about. */
+  readonly faultOf?: string | undefined;
+  /** Where something can be done about it. */
+  readonly link?: ProblemWords['link'];
 }
 
 const SHOWN_MS = 6000;
@@ -33,8 +37,9 @@ export function tell(text: string, action?: Toast['action']): void {
 }
 
 export function tellProblem(error: unknown): void {
-  const { title, text } = problemWords(problemOf(error));
-  show({ kind: 'failed', text: text === '' ? title : `${title} ${text}` });
+  const problem = problemOf(error);
+  const { title, text, link } = problemWords(problem);
+  show({ kind: 'failed', text: text === '' ? title : `${title} ${text}`, link, faultOf: problem.faultOf });
 }
 
 /** Takes back what is shown already of a change that fails. */

@@ -106,6 +106,35 @@ export function DateField({ label, hint, error, hideLabel, value, min, onDate }:
   );
 }
 
+interface NumberProps extends Around {
+  /** As it is typed. */
+  readonly value: string;
+  readonly min: number;
+  readonly max: number;
+  readonly onNumber: (number: string) => void;
+}
+
+export function NumberField({ label, hint, error, hideLabel, value, min, max, onNumber }: NumberProps) {
+  return (
+    <Field {...{ label, hint, error, hideLabel }}>
+      {(ids) => (
+        <input
+          {...ids}
+          class="input"
+          type="number"
+          inputMode="numeric"
+          step={1}
+          value={value}
+          min={min}
+          max={max}
+          required
+          onInput={(event) => onNumber(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
 type AreaProps = Omit<TextProps, 'type' | 'autocomplete' | 'suggestions'> & { readonly rows?: number };
 
 export function AreaField({ label, hint, error, hideLabel, onText, autoFocus = false, ...rest }: AreaProps) {

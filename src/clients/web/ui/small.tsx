@@ -80,3 +80,8 @@ export function Head({
     </div>
   );
 }
+
+/** To where the plan of a workspace is changed, given by its slug or id; without one, to those of all one's workspaces. */
+export function PlanLink({ workspace }: { readonly workspace: string | null }) {
+  return <a href={workspace === null ? '/my/billing' : `/w/${workspace}/billing`}>{words.value.problems.plan.link}</a>;
+}

@@ -1,7 +1,7 @@
 /** What a screen shows where it has nothing to show: empty, loading, refused, offline. */
 import type { ComponentChildren } from 'preact';
 import type { Problem } from '../api/problem.ts';
-import { problemWords } from '../words/problems.ts';
+import { type ProblemWords, problemWords, supportAddress } from '../words/problems.ts';
 import { words } from '../words/words.ts';
 import { Button, LinkButton } from './button.tsx';
 import { Code } from './copy.tsx';
@@ -45,7 +45,7 @@ interface ProblemProps {
 
 export function ProblemState({ problem, onRetry, missing, forbidden }: ProblemProps) {
   const own = problem.isMissing ? (missing ?? words.value.problems.missing) : problem.isForbidden ? forbidden : undefined;
-  const { title, text } = own ?? problemWords(problem);
+  const { title, text, link }: ProblemWords = own ?? problemWords(problem);
   const icon = problem.isOffline ? 'offline' : problem.isMissing ? 'search' : problem.isForbidden ? 'lock' : 'alert';
   return (
     <div class="empty" role="alert">
@@ -59,10 +59,22 @@ export function ProblemState({ problem, onRetry, missing, forbidden }: ProblemPr
           <Button onClick={onRetry}>{words.value.app.retry}</Button>
         </div>
       )}
+      {link && (
+        <div class="row center">
+          <LinkButton look="main" href={link.href}>
+            {link.label}
+          </LinkButton>
+        </div>
+      )}
       {(problem.isMissing || problem.isForbidden) && (
         <div class="row center">
           <LinkButton href="/">{words.value.nav.mine}</LinkButton>
         </div>
+      )}
+      {problem.faultOf !== undefined && (
+        <p class="small">
+          <a href={supportAddress(problem.faultOf)}>{words.value.support.write}</a>
+        </p>
       )}
       {problem.requestId !== undefined && <p class="small soft">{words.value.app.request(problem.requestId)}</p>}
     </div>
@@ -71,11 +83,11 @@ export function ProblemState({ problem, onRetry, missing, forbidden }: ProblemPr
 
 /** The same in one line, where there is more around it than what could not be loaded. */
 export function ProblemNote({ problem, onRetry }: Pick<ProblemProps, 'problem' | 'onRetry'>) {
-  const { title, text } = problemWords(problem);
+  const { title, text, link } = problemWords(problem);
   return (
     <div class="notice bad" role="alert">
       <p>
-        {title} {text}
+        {title} {text} {link && <a href={link.href}>{link.label}</a>}
       </p>
       {onRetry && !problem.isMissing && !problem.isForbidden && (
         <p class="row">

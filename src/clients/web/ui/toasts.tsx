@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { closeToast, toasts } from '../state/toasts.ts';
+import { supportAddress } from '../words/problems.ts';
 import { words } from '../words/words.ts';
 import { IconButton } from './button.tsx';
 import { Icon } from './icon.tsx';
@@ -23,7 +24,7 @@ export function Toasts({ dialogId }: { readonly dialogId?: string }) {
   const shown = openDialogs.value.at(-1) === dialogId ? toasts.value : [];
   return (
     <section class="toasts" aria-live="polite" aria-label={words.value.app.done}>
-      {shown.map(({ id, kind, text, action }) => (
+      {shown.map(({ id, kind, text, action, link, faultOf }) => (
         <div key={id} class={`toast is-${kind}`} role={kind === 'failed' ? 'alert' : undefined}>
           <Icon name={kind === 'failed' ? 'alert' : 'check'} />
           <p>{text}</p>
@@ -38,6 +39,22 @@ export function Toasts({ dialogId }: { readonly dialogId?: string }) {
             >
               {action.label}
             </button>
+          )}
+          {link && (
+            <a class="toast-action" href={link.href} onClick={() => closeToast(id)}>
+              {link.label}
+            </a>
+          )}
+          {faultOf !== undefined && (
+            // What is typed in a dialog would be lost.
+            <a
+              class="toast-action"
+              href={supportAddress(faultOf)}
+              {...(dialogId !== undefined && { target: '_blank', rel: 'noopener' })}
+              onClick={() => closeToast(id)}
+            >
+              {words.value.support.write}
+            </a>
           )}
           <IconButton icon="close" label={words.value.app.dismiss} onClick={() => closeToast(id)} />
         </div>

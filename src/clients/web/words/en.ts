@@ -3,6 +3,7 @@
 import { enAccess } from './en-access.ts';
 import { enAlerts } from './en-alerts.ts';
 import { enAssets } from './en-assets.ts';
+import { enBilling } from './en-billing.ts';
 import { enCatalog } from './en-catalog.ts';
 import { enDatasets } from './en-datasets.ts';
 import { enExternal } from './en-external.ts';
@@ -13,6 +14,7 @@ import { enJobs } from './en-jobs.ts';
 import { enMail } from './en-mail.ts';
 import { enSharing } from './en-sharing.ts';
 import { enSkills } from './en-skills.ts';
+import { enSupport } from './en-support.ts';
 import { enWorkspaces } from './en-workspaces.ts';
 import { pluralIn } from './plural.ts';
 
@@ -42,6 +44,7 @@ export const en = {
     request: (id: string) => `Request ${id}`,
     byCommand: 'By command',
     dismiss: 'Dismiss',
+    bannerLevel: { info: 'Notice', warning: 'Warning', critical: 'Important' },
   },
   nav: {
     label: 'Main',
@@ -66,6 +69,7 @@ export const en = {
     agents: 'Agents',
     hooks: 'Webhooks',
     audit: 'Record',
+    billing: 'Plan and billing',
     settings: 'Settings',
     publish: 'Publish',
     show: (name: string) => `Show ${name}`,
@@ -74,8 +78,10 @@ export const en = {
   account: {
     menu: (name: string) => `Account of ${name}`,
     account: 'Account, sessions and tokens',
+    billing: 'Plan and billing',
     reference: 'Reference of the interface',
     design: 'Design',
+    instance: 'Instance',
     signOut: 'Sign out',
     theme: 'Colours',
     system: 'System',
@@ -362,6 +368,7 @@ export const en = {
     },
     percent: (percent: number) => `${percent} %`,
   },
+  ...enBilling,
   ...enHooks,
   ...enImports,
   ...enAssets,
@@ -375,11 +382,13 @@ export const en = {
   ...enExternal,
   ...enSharing,
   ...enSkills,
+  ...enSupport,
   ...enWorkspaces,
   problems: {
     offline: { title: 'No connection.', text: 'Easel does not answer. Check the network; this is tried again when it is back.' },
     forbidden: { title: 'You may not do this.', text: 'Ask the owner for the right to.' },
     missing: { title: 'This is not here.', text: 'It may be deleted, or you may not see it.' },
+    plan: { title: 'This needs another plan.', link: 'See plans' },
     conflict: { title: 'Somebody else has changed this.', text: 'What is there now is shown; make your change again.' },
     busy: { title: 'Too many calls for now.', text: 'Wait a moment and try again.' },
     other: { title: 'This did not work.', text: '' },

@@ -3,6 +3,7 @@ import type { Words } from './en.ts';
 import { esAccess } from './es-access.ts';
 import { esAlerts } from './es-alerts.ts';
 import { esAssets } from './es-assets.ts';
+import { esBilling } from './es-billing.ts';
 import { esCatalog } from './es-catalog.ts';
 import { esDatasets } from './es-datasets.ts';
 import { esExternal } from './es-external.ts';
@@ -13,6 +14,7 @@ import { esJobs } from './es-jobs.ts';
 import { esMail } from './es-mail.ts';
 import { esSharing } from './es-sharing.ts';
 import { esSkills } from './es-skills.ts';
+import { esSupport } from './es-support.ts';
 import { esWorkspaces } from './es-workspaces.ts';
 import { pluralIn } from './plural.ts';
 
@@ -42,6 +44,7 @@ export const es: Words = {
     request: (id) => `Solicitud ${id}`,
     byCommand: 'Por línea de comandos',
     dismiss: 'Cerrar aviso',
+    bannerLevel: { info: 'Aviso', warning: 'Advertencia', critical: 'Importante' },
   },
   nav: {
     label: 'Principal',
@@ -66,6 +69,7 @@ export const es: Words = {
     agents: 'Agentes',
     hooks: 'Webhooks',
     audit: 'Registro',
+    billing: 'Plan y facturación',
     settings: 'Ajustes',
     publish: 'Publicar',
     show: (name) => `Mostrar ${name}`,
@@ -74,8 +78,10 @@ export const es: Words = {
   account: {
     menu: (name) => `Cuenta de ${name}`,
     account: 'Cuenta, sesiones y tokens',
+    billing: 'Plan y facturación',
     reference: 'Referencia de la interfaz',
     design: 'Diseño',
+    instance: 'Instalación',
     signOut: 'Cerrar sesión',
     theme: 'Colores',
     system: 'Sistema',
@@ -376,6 +382,7 @@ export const es: Words = {
     },
     percent: (percent) => `${percent} %`,
   },
+  ...esBilling,
   ...esHooks,
   ...esImports,
   ...esAssets,
@@ -389,11 +396,13 @@ export const es: Words = {
   ...esExternal,
   ...esSharing,
   ...esSkills,
+  ...esSupport,
   ...esWorkspaces,
   problems: {
     offline: { title: 'Sin conexión.', text: 'Easel no responde. Revisa la red; se reintenta cuando vuelva.' },
     forbidden: { title: 'No puedes hacer esto.', text: 'Pide permiso al dueño.' },
     missing: { title: 'Esto no está aquí.', text: 'Puede que se haya eliminado o que no puedas verlo.' },
+    plan: { title: 'Hace falta otro plan.', link: 'Ver planes' },
     conflict: { title: 'Otra persona ha cambiado esto.', text: 'Se muestra lo que hay ahora; repite tu cambio.' },
     busy: { title: 'Demasiadas llamadas por ahora.', text: 'Espera un momento y vuelve a intentarlo.' },
     other: { title: 'No ha funcionado.', text: '' },

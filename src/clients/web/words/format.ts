@@ -23,6 +23,13 @@ export function ago(at: string | null | undefined, nowMs = Date.now()): string {
   return new Intl.RelativeTimeFormat(words.value.locale, { numeric: 'auto' }).format(Math.round(seconds / size), unit);
 }
 
+/** Seconds from now in the smallest fitting unit: "in 40 seconds", "in 12 minutes". */
+export function soon(seconds: number): string {
+  const [unit, size] =
+    seconds < MINUTE ? (['second', 1] as const) : seconds < HOUR ? (['minute', MINUTE] as const) : (['hour', HOUR] as const);
+  return new Intl.RelativeTimeFormat(words.value.locale).format(Math.ceil(seconds / size), unit);
+}
+
 export function dateText(at: string): string {
   return new Intl.DateTimeFormat(words.value.locale, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at));
 }
@@ -42,4 +49,18 @@ export function bytesText(bytes: number): string {
 /** "see it, comment and edit it" */
 export function listText(parts: readonly string[]): string {
   return new Intl.ListFormat(words.value.locale, { type: 'conjunction' }).format(parts);
+}
+
+/** An amount in the smallest unit of its currency, such as "$12.00". */
+export function moneyText(cents: number, currency: string): string {
+  return new Intl.NumberFormat(words.value.locale, { style: 'currency', currency: currency.toUpperCase() }).format(cents / 100);
+}
+
+/** A day with its year, where the reader is. */
+export function dateOnly(at: string): string {
+  return new Intl.DateTimeFormat(words.value.locale, { dateStyle: 'medium' }).format(new Date(at));
+}
+
+export function countText(count: number): string {
+  return count.toLocaleString(words.value.locale);
 }

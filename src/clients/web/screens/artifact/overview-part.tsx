@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { RadioCards, Switch, TextField } from '../../ui/fields.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { Time, VISIBILITY_ICONS } from '../../ui/small.tsx';
+import { PlanLink, Time, VISIBILITY_ICONS } from '../../ui/small.tsx';
 import { words } from '../../words/words.ts';
 import { AskPanel } from './ask-panel.tsx';
 import { mayAsk, mayEdit } from './rights.ts';
@@ -114,7 +114,7 @@ function VisibilityChoice({ artifact }: { readonly artifact: Artifact }) {
       )}
       {notice !== undefined && (
         <p class="notice warn" role="status">
-          {said.held} {notice !== said.held && notice}
+          {said.held} {notice !== said.held && notice} <PlanLink workspace={artifact.workspace_id} />
         </p>
       )}
     </section>

@@ -13,6 +13,7 @@ import { Confirm } from '../../ui/dialog.tsx';
 import { AreaField, TextField } from '../../ui/fields.tsx';
 import { problemWords } from '../../words/problems.ts';
 import { words } from '../../words/words.ts';
+import { ChatForm } from './chat-form.tsx';
 import { ProxyForm } from './proxy-form.tsx';
 
 type Fields = Pick<Artifact, 'name' | 'slug' | 'social_title' | 'social_description' | 'social_image_url'>;
@@ -29,6 +30,7 @@ export function SettingsPart({ artifact }: { readonly artifact: Artifact }) {
       <GeneralForm artifact={artifact} names={['name', 'slug']} />
       <GeneralForm artifact={artifact} names={['social_title', 'social_description', 'social_image_url']} />
       <ProxyForm artifactId={artifact.id} />
+      {artifact.role === 'owner' && <ChatForm artifactId={artifact.id} />}
       {artifact.role === 'owner' && <Danger artifact={artifact} />}
     </div>
   );

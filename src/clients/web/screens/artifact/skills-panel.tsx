@@ -1,10 +1,8 @@
 /** The skills attached to the page: what agents are to read before they work on it. */
 import { useState } from 'preact/hooks';
-import { type Artifact, type AttachedSkill, api, type Skill } from '../../api/client.ts';
+import type { Artifact, AttachedSkill, Skill } from '../../api/client.ts';
 import { seatIn } from '../../state/place.ts';
-import { useAttached, useSkills } from '../../state/skills.ts';
-import { changed } from '../../state/store.ts';
-import { tell, tellProblem } from '../../state/toasts.ts';
+import { turnForPage, useAttached, useSkills } from '../../state/skills.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Tag } from '../../ui/small.tsx';
@@ -32,15 +30,7 @@ function Attached({ artifact, workspaceId }: AttachedProps) {
   const mayAttach = mayEdit(artifact) && seat !== undefined;
   const { items, problem, reload } = pages;
   if (!mayAttach && (items === undefined || items.length === 0)) return null;
-  const detach = async ({ id, name }: AttachedSkill) => {
-    try {
-      await api.skills.detach({ params: { id: artifact.id, skillId: id } });
-      tell(skills.detached(name));
-    } catch (error) {
-      tellProblem(error);
-    }
-    changed(`attached:${artifact.id}`);
-  };
+  const detach = ({ id, name }: AttachedSkill) => turnForPage('detach', artifact.id, id, skills.detached(name));
   return (
     <section class="panel" aria-labelledby="attached-skills">
       <div class="row">
@@ -94,14 +84,8 @@ function ChooseDialog({ artifactId, slug, attached, onClose }: ChooseProps) {
   const { items, problem, reload } = pages;
   const attach = async ({ id, name }: Skill) => {
     setBusy(id);
-    try {
-      await api.skills.attach({ params: { id: artifactId, skillId: id } });
-      tell(skills.attachedNow(name));
-    } catch (error) {
-      tellProblem(error);
-    }
+    await turnForPage('attach', artifactId, id, skills.attachedNow(name));
     setBusy(undefined);
-    changed(`attached:${artifactId}`);
   };
   return (
     <Dialog title={skills.attach} wide onClose={onClose}>

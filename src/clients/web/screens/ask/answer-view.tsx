@@ -1,11 +1,14 @@
 /** One question, and its answer while it is written and when it is there. */
+import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Answered, Citation } from '../../api/client.ts';
+import type { Problem } from '../../api/problem.ts';
 import { type Asking, type Question, useAnswer } from '../../state/asking.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Tag } from '../../ui/small.tsx';
 import { ProblemNote } from '../../ui/states.tsx';
+import { soon } from '../../words/format.ts';
 import { words } from '../../words/words.ts';
 import { passageAddress } from './passage.ts';
 
@@ -16,9 +19,11 @@ export interface AnswerViewProps {
   readonly onAnswered?: (answer: Answered) => void;
   /** A link to another screen of the app was followed. */
   readonly onLeave?: () => void;
+  /** Below an answer that nothing was found for. */
+  readonly advice?: ComponentChildren;
 }
 
-export function AnswerView({ question, isPublic = false, onAnswered, onLeave }: AnswerViewProps) {
+export function AnswerView({ question, isPublic = false, onAnswered, onLeave, advice }: AnswerViewProps) {
   const { asking, stop, again } = useAnswer(question);
   const region = useRef<HTMLElement>(null);
   const button = useRef<HTMLDivElement>(null);
@@ -36,6 +41,7 @@ export function AnswerView({ question, isPublic = false, onAnswered, onLeave }: 
         {statusOf(asking)}
       </p>
       <AnswerBody asking={asking} onRetry={again} isOwn={question.artifactId !== undefined} isPublic={isPublic} onLeave={onLeave} />
+      {asking.kind === 'answered' && asking.answer.citations.length === 0 && advice}
       <div class="row" ref={button}>
         {kind === 'writing' && (
           <Button small icon="close" onClick={stop}>
@@ -113,12 +119,28 @@ function AnswerBody({ asking, onRetry, ...links }: BodyProps) {
       return (
         <>
           {asking.text !== '' && <p class="answer-text">{asking.text}</p>}
-          <ProblemNote problem={asking.problem} onRetry={onRetry} />
+          <Failed problem={asking.problem} onRetry={onRetry} />
         </>
       );
     default:
       return asking satisfies never;
   }
+}
+
+/** Where too much was asked, when to ask again. */
+function Failed({ problem, onRetry }: { readonly problem: Problem; readonly onRetry: () => void }) {
+  const { ask } = words.value;
+  if (problem.status !== 429 || problem.retryAfterS === undefined) return <ProblemNote problem={problem} onRetry={onRetry} />;
+  return (
+    <div class="notice bad" role="alert">
+      <p>{ask.limited(soon(problem.retryAfterS))}</p>
+      <p class="row">
+        <Button small onClick={onRetry}>
+          {ask.again}
+        </Button>
+      </p>
+    </div>
+  );
 }
 
 interface CompleteProps extends Links {

@@ -38,6 +38,8 @@ export interface JobDraft {
   readonly template: string;
   /** JSON: what the template is given. */
   readonly values: string;
+  /** Of libraries, that go with the mail. */
+  readonly files: readonly MailFile[];
   readonly from: (typeof ORIGINS)[number];
   /** JSON */
   readonly connection: string;
@@ -50,6 +52,12 @@ export interface JobDraft {
   readonly backoff: (typeof BACKOFFS)[number];
   readonly initialDelay: string;
   readonly enabled: boolean;
+}
+
+export interface MailFile {
+  readonly file_id: string;
+  /** Where the HTML shows it. */
+  readonly cid?: string;
 }
 
 /** What the fields of the form are given. */
@@ -73,6 +81,10 @@ const headersIn = (value: unknown) =>
 /** What is read through a connection, without the dataset, which has a field of its own. */
 function connectionIn({ dataset: _, ...config }: Readonly<Record<string, unknown>>): string {
   return config.connection_id === undefined ? '' : JSON.stringify(config, null, 2);
+}
+
+function filesIn(attachments: unknown): readonly MailFile[] {
+  return Array.isArray(attachments) ? attachments : [];
 }
 
 export function draftOf(job: Job | undefined): JobDraft {
@@ -102,6 +114,7 @@ export function draftOf(job: Job | undefined): JobDraft {
     html: textIn(config.html),
     template: textIn(config.template_id),
     values: job?.action === 'email' ? jsonIn(config.data) : '',
+    files: filesIn(config.attachments),
     from: config.connection_id === undefined ? 'table' : 'connection',
     connection: connectionIn(config),
     table: textIn(config.table),
@@ -163,7 +176,8 @@ function configOf(draft: JobDraft): Record<string, unknown> {
     case 'http_get':
       return { url, ...headersOf(draft.headers), ...some('save_key', draft.saveKey) };
     case 'email': {
-      const head = { to: namesIn(draft.to), ...some('subject', draft.subject) };
+      const files = draft.files.length > 0 && { attachments: draft.files };
+      const head = { to: namesIn(draft.to), ...some('subject', draft.subject), ...files };
       if (draft.template !== '') return { ...head, template_id: draft.template, ...given('data', draft.values) };
       return { ...head, ...some('text', draft.text), ...some('html', draft.html) };
     }

@@ -26,9 +26,10 @@ export function RehearsalDialog({ found, onClose }: { readonly found: Rehearsal;
         <Written key={`${one.channel} ${one.name}`} {...one} />
       ))}
       {send.length > 0 && <h3>{jobs.wouldSend(send.length)}</h3>}
-      {send.map(({ to, subject }) => (
+      {send.map(({ to, subject, attachments }) => (
         <p key={`${to.join()} ${subject}`} class="job-would">
           {to.join(', ')}: {subject}
+          {attachments.length > 0 && ` (${attachments.join(', ')})`}
         </p>
       ))}
       {call.length > 0 && <h3>{jobs.wouldCall(call.length)}</h3>}

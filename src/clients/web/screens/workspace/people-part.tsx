@@ -8,7 +8,7 @@ import type { PageOf } from '../../state/pages.ts';
 import { mayManage, seatIn } from '../../state/place.ts';
 import { loadMe, myId } from '../../state/session.ts';
 import { changed, showAtOnce } from '../../state/store.ts';
-import { optimistic, tell } from '../../state/toasts.ts';
+import { optimistic, tell, tellProblem } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Avatar, Tag } from '../../ui/small.tsx';
@@ -97,6 +97,7 @@ function MemberRow({ slug, member }: { readonly slug: string; readonly member: M
       <div class="grow">
         <p class="row-title">
           {name} {isMe && <Tag>{people.you}</Tag>}
+          {member.billing_manager && <Tag icon="card">{words.value.billing.manager}</Tag>}
         </p>
         <p class="row-facts">
           {email !== null && email !== name && <span>{email}</span>}
@@ -122,6 +123,7 @@ function MemberRow({ slug, member }: { readonly slug: string; readonly member: M
       ) : (
         <Tag>{workspace.role[role]}</Tag>
       )}
+      {seatIn(slug)?.role === 'owner' && role === 'member' && <BillingManagement slug={slug} member={member} name={name} />}
       {(isMe || (mayManage(slug) && choices.length > 1)) && (
         <Button small onClick={() => setAsks(true)}>
           {isMe ? people.leave : people.remove}
@@ -137,6 +139,34 @@ function MemberRow({ slug, member }: { readonly slug: string; readonly member: M
         />
       )}
     </li>
+  );
+}
+
+/** Owners and admins see what is paid anyway; owners let other members do so. */
+function BillingManagement({ slug, member, name }: { readonly slug: string; readonly member: Member; readonly name: string }) {
+  const [isBusy, setBusy] = useState(false);
+  const { billing } = words.value;
+  const { user_id: userId, billing_manager: isManager } = member;
+  const turn = async () => {
+    setBusy(true);
+    try {
+      await api.members.update({ params: { workspaceId: slug, userId }, body: { billing_manager: !isManager } });
+      tell(isManager ? billing.unmadeManager(name) : billing.madeManager(name));
+    } catch (error) {
+      tellProblem(error);
+    }
+    setBusy(false);
+    changed(`members:${slug}`);
+  };
+  return (
+    <Button
+      small
+      isBusy={isBusy}
+      aria-label={isManager ? billing.unmakeManagerOf(name) : billing.makeManagerOf(name)}
+      onClick={() => void turn()}
+    >
+      {isManager ? billing.unmakeManager : billing.makeManager}
+    </Button>
   );
 }
 

@@ -81,7 +81,7 @@ function SettingsForm({ workspace }: { readonly workspace: Workspace }) {
       />
       {failed && (
         <p class="notice bad" role="alert">
-          {failed.title} {failed.text}
+          {failed.title} {failed.text} {failed.link && <a href={failed.link.href}>{failed.link.label}</a>}
         </p>
       )}
       <div class="row">

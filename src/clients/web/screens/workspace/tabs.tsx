@@ -1,7 +1,8 @@
-/** The parts of a workspace. Those for owners and admins are shown to them alone. */
+/** The parts of a workspace. Those for owners and admins are shown to them alone, what it pays to billing managers too. */
+import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { useImports } from '../../state/imports.ts';
-import { mayManage, seatIn } from '../../state/place.ts';
+import { mayManage, mayPay, seatIn } from '../../state/place.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { words } from '../../words/words.ts';
 
@@ -17,27 +18,35 @@ export type WorkspacePart =
   | 'agents'
   | 'hooks'
   | 'audit'
+  | 'billing'
   | 'settings';
 
-const PARTS: readonly { readonly id: WorkspacePart | 'overview'; readonly icon: IconName; readonly isManaged: boolean }[] = [
-  { id: 'overview', icon: 'pages', isManaged: false },
-  { id: 'assets', icon: 'image', isManaged: false },
-  { id: 'people', icon: 'people', isManaged: false },
-  { id: 'skills', icon: 'book', isManaged: false },
-  { id: 'approvals', icon: 'stamp', isManaged: false },
-  { id: 'catalog', icon: 'table', isManaged: false },
-  { id: 'connections', icon: 'link', isManaged: false },
-  { id: 'imports', icon: 'down', isManaged: false },
-  { id: 'external', icon: 'globe', isManaged: true },
-  { id: 'agents', icon: 'robot', isManaged: true },
-  { id: 'hooks', icon: 'send', isManaged: true },
-  { id: 'audit', icon: 'list', isManaged: true },
-  { id: 'settings', icon: 'gear', isManaged: true },
+type Who = 'all' | 'managers' | 'payers';
+
+function isShown(who: Who, slug: string): boolean {
+  return who === 'all' || (who === 'payers' ? mayPay(slug) : mayManage(slug));
+}
+
+const PARTS: readonly { readonly id: WorkspacePart | 'overview'; readonly icon: IconName; readonly who: Who }[] = [
+  { id: 'overview', icon: 'pages', who: 'all' },
+  { id: 'assets', icon: 'image', who: 'all' },
+  { id: 'people', icon: 'people', who: 'all' },
+  { id: 'skills', icon: 'book', who: 'all' },
+  { id: 'approvals', icon: 'stamp', who: 'all' },
+  { id: 'catalog', icon: 'table', who: 'all' },
+  { id: 'connections', icon: 'link', who: 'all' },
+  { id: 'imports', icon: 'down', who: 'all' },
+  { id: 'external', icon: 'globe', who: 'managers' },
+  { id: 'agents', icon: 'robot', who: 'managers' },
+  { id: 'hooks', icon: 'send', who: 'managers' },
+  { id: 'audit', icon: 'list', who: 'managers' },
+  { id: 'billing', icon: 'card', who: 'payers' },
+  { id: 'settings', icon: 'gear', who: 'managers' },
 ];
 
 export function WorkspaceTabs({ slug }: { readonly slug: string }) {
   const { nav } = words.value;
-  const shown = PARTS.filter(({ isManaged }) => !isManaged || mayManage(slug));
+  const shown = PARTS.filter(({ who }) => isShown(who, slug));
   return (
     <nav class="tabs" aria-label={slug}>
       {shown.map(({ id, icon }) => {
@@ -58,8 +67,14 @@ interface TabProps {
 
 function Tab({ href, icon, label, isHome }: TabProps) {
   const { path } = useLocation();
+  const tab = useRef<HTMLAnchorElement>(null);
+  const isHere = path === href || (!isHome && path.startsWith(`${href}/`));
+  // The row of tabs may be wider than the window.
+  useEffect(() => {
+    if (isHere) tab.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [isHere]);
   return (
-    <a class="tab" href={href} aria-current={path === href || (!isHome && path.startsWith(`${href}/`)) ? 'page' : undefined}>
+    <a class="tab" ref={tab} href={href} aria-current={isHere ? 'page' : undefined}>
       <Icon name={icon} size={16} />
       {label}
     </a>

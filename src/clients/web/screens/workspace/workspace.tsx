@@ -6,6 +6,7 @@ import { Head } from '../../ui/small.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { words } from '../../words/words.ts';
 import { AssetsPart } from '../assets/assets-part.tsx';
+import { BillingPart } from '../billing/billing-part.tsx';
 import { HooksPart } from '../hooks/hooks-part.tsx';
 import { NotFound } from '../not-found.tsx';
 import { AgentsPart } from './agents-part.tsx';
@@ -46,6 +47,8 @@ const PARTS: Readonly<Record<WorkspacePart, { readonly Part: ComponentType<PartP
   agents: { Part: AgentsPart, isManaged: true },
   hooks: { Part: WorkspaceHooks, isManaged: true },
   audit: { Part: AuditPart, isManaged: true },
+  // Members who do not pay see what the plan allows.
+  billing: { Part: BillingPart, isManaged: false },
   settings: { Part: WorkspaceSettingsPart, isManaged: true },
 };
 
@@ -64,18 +67,6 @@ interface WorkspaceScreenProps {
   readonly skillId?: string;
   /** One source of files in place of a part. */
   readonly sourceId?: string;
-}
-
-/** One's own files; here, because it shares everything with those of workspaces, and what is loaded later cuts what it shares into pieces. */
-export function AssetsScreen() {
-  const { assets } = words.value;
-  useTitle(assets.mine);
-  return (
-    <>
-      <Head title={assets.mine} />
-      <AssetsPart />
-    </>
-  );
 }
 
 export function WorkspaceScreen({ slug = '', part = '', shareeId, entryId, skillId, sourceId }: WorkspaceScreenProps) {

@@ -9,7 +9,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Confirm } from '../../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../../ui/fields.tsx';
 import { Icon, type IconName } from '../../../ui/icon.tsx';
-import { Tag } from '../../../ui/small.tsx';
+import { PlanLink, Tag } from '../../../ui/small.tsx';
 import { Empty, Loaded, ProblemState, Skeleton } from '../../../ui/states.tsx';
 import { ago } from '../../../words/format.ts';
 import { words } from '../../../words/words.ts';
@@ -55,6 +55,7 @@ function Off({ slug, facts }: { readonly slug: string; readonly facts: CatalogFa
   const why = !facts.available ? catalog.unavailable : manages ? '' : catalog.offMember;
   return (
     <Empty icon="book" title={catalog.off.title} text={`${catalog.off.text} ${why}`.trim()}>
+      {!facts.available && <PlanLink workspace={slug} />}
       {facts.available && manages && (
         <Button look="main" isBusy={isBusy} onClick={() => void enable()}>
           {catalog.enable}

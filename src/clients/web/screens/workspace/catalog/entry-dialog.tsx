@@ -2,11 +2,15 @@
 import { useState } from 'preact/hooks';
 import { api, type CatalogEntry } from '../../../api/client.ts';
 import { type Problem, problemOf } from '../../../api/problem.ts';
+import { ownerName, useAllMembers } from '../../../state/catalog.ts';
+import { mayManage } from '../../../state/place.ts';
+import { myId } from '../../../state/session.ts';
 import { changed } from '../../../state/store.ts';
 import { tell } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
-import { AreaField, TextField } from '../../../ui/fields.tsx';
+import { AreaField, SelectField, TextField } from '../../../ui/fields.tsx';
+import { ProblemNote } from '../../../ui/states.tsx';
 import { problemWords } from '../../../words/problems.ts';
 import { words } from '../../../words/words.ts';
 
@@ -22,6 +26,8 @@ export function EntryDialog({ slug, entry, onClose }: EntryDialogProps) {
   const [domain, setDomain] = useState(entry?.domain ?? '');
   const [tags, setTags] = useState((entry?.tags ?? []).join(', '));
   const [description, setDescription] = useState(entry?.description ?? '');
+  const ownerBefore = entry?.owner?.id ?? '';
+  const [owner, setOwner] = useState<string>(ownerBefore);
   const [problem, setProblem] = useState<Problem>();
   const [isBusy, setBusy] = useState(false);
   const { catalog, app } = words.value;
@@ -31,7 +37,8 @@ export function EntryDialog({ slug, entry, onClose }: EntryDialogProps) {
     setBusy(true);
     const tagList = tags.split(',').map((tag) => tag.trim());
     const written = { domain: domain.trim() || null, tags: tagList.filter((tag) => tag !== ''), description };
-    const body = { ...written, ...(isNote && { name: name.trim() }) };
+    const given = owner !== ownerBefore && { owner: owner === '' ? null : { id: owner } };
+    const body = { ...written, ...(isNote && { name: name.trim() }), ...given };
     try {
       const params = { workspaceId: slug };
       if (entry === undefined) await api.catalog.create({ params, body: { ...written, name: name.trim() } });
@@ -45,7 +52,7 @@ export function EntryDialog({ slug, entry, onClose }: EntryDialogProps) {
     }
   };
   const failed = problem && problemWords(problem);
-  const isChanged = name !== (entry?.name ?? '') || description !== (entry?.description ?? '');
+  const isChanged = name !== (entry?.name ?? '') || description !== (entry?.description ?? '') || owner !== ownerBefore;
   return (
     <Dialog title={entry?.name ?? catalog.make} isChanged={isChanged} onClose={onClose}>
       <form onSubmit={save}>
@@ -61,6 +68,7 @@ export function EntryDialog({ slug, entry, onClose }: EntryDialogProps) {
           maxLength={20_000}
           error={failed && `${failed.title} ${failed.text}`}
         />
+        {entry !== undefined && <OwnerPart slug={slug} entry={entry} owner={owner} onOwner={setOwner} />}
         <div class="dialog-foot">
           <Button onClick={onClose}>{app.cancel}</Button>
           <Button type="submit" look="main" isBusy={isBusy} disabled={isNote && name.trim() === ''}>
@@ -69,5 +77,44 @@ export function EntryDialog({ slug, entry, onClose }: EntryDialogProps) {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+interface OwnerPartProps {
+  readonly slug: string;
+  readonly entry: CatalogEntry;
+  /** Id of an account, or empty for the workspace. */
+  readonly owner: string;
+  readonly onOwner: (owner: string) => void;
+}
+
+/** A choice of members where the reader may give the entry away; else whose it is, and why. */
+function OwnerPart({ slug, entry, owner, onOwner }: OwnerPartProps) {
+  const { catalog } = words.value;
+  const { kind } = entry;
+  if (kind !== 'note') return <p class="soft small">{`${catalog.owner(ownerName(entry))}. ${catalog.ownerFollows[kind]}`}</p>;
+  if (!mayManage(slug) && entry.owner?.id !== myId()) return null;
+  return <OwnerField slug={slug} entry={entry} owner={owner} onOwner={onOwner} />;
+}
+
+function OwnerField({ slug, entry, owner, onOwner }: OwnerPartProps) {
+  const members = useAllMembers(slug);
+  const { catalog } = words.value;
+  const choices = (members.data ?? []).map(({ user_id, name, email }) => ({ value: user_id as string, label: name ?? email ?? user_id }));
+  const { owner: now } = entry;
+  // Who has left the workspace owns it still.
+  if (now !== null && choices.every(({ value }) => value !== now.id)) choices.unshift({ value: now.id, label: ownerName(entry) });
+  return (
+    <>
+      <SelectField
+        label={catalog.ownerOf}
+        hint={catalog.ownerHint}
+        value={owner}
+        options={[...choices, { value: '', label: catalog.ofWorkspace }]}
+        disabled={members.data === undefined}
+        onChoose={onOwner}
+      />
+      {members.data === undefined && members.problem !== undefined && <ProblemNote problem={members.problem} onRetry={members.reload} />}
+    </>
   );
 }

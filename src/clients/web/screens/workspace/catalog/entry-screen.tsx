@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { api, type CatalogEntry } from '../../../api/client.ts';
-import { useEntry, useLineage } from '../../../state/catalog.ts';
+import { ownerName, useEntry, useLineage } from '../../../state/catalog.ts';
 import { mayManage, seatIn } from '../../../state/place.ts';
 import { myId } from '../../../state/session.ts';
 import { changed } from '../../../state/store.ts';
@@ -43,8 +43,7 @@ export function EntryScreen({ slug, entryId }: { readonly slug: string; readonly
 
 function EntryView({ slug, entry }: { readonly slug: string; readonly entry: CatalogEntry }) {
   const { catalog } = words.value;
-  const { kind, name, domain, tags, description, owner, source, freshness } = entry;
-  const ownerName = owner === null ? catalog.ofWorkspace : (owner.name ?? owner.id);
+  const { kind, name, domain, tags, description, source, freshness } = entry;
   return (
     <>
       <div class="section-head">
@@ -57,7 +56,7 @@ function EntryView({ slug, entry }: { readonly slug: string; readonly entry: Cat
                 <a href={`/p/${source.id}`}>{source.name}</a>
               </span>
             )}
-            <span>{catalog.owner(ownerName)}</span>
+            <span>{catalog.owner(ownerName(entry))}</span>
             {freshness.rows !== null && <span>{catalog.rows(freshness.rows)}</span>}
             {freshness.changed_at !== null && <span>{catalog.changed(ago(freshness.changed_at))}</span>}
           </p>

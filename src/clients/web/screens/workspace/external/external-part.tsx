@@ -8,7 +8,7 @@ import { tell } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/fields.tsx';
-import { Avatar, Tag } from '../../../ui/small.tsx';
+import { Avatar, PlanLink, Tag } from '../../../ui/small.tsx';
 import { Empty, ProblemState, Skeleton } from '../../../ui/states.tsx';
 import { problemWords } from '../../../words/problems.ts';
 import { words } from '../../../words/words.ts';
@@ -30,7 +30,7 @@ export function ExternalPart({ slug }: { readonly slug: string }) {
           <p class="soft small">{external.text}</p>
         </div>
       </div>
-      {!mayShare && <NotEntitled />}
+      {!mayShare && <NotEntitled slug={slug} />}
       <Sharees slug={slug} mayShare={mayShare} />
       <GrantsSection slug={slug} mayShare={mayShare} />
       <ReceiptsSection slug={slug} />
@@ -39,14 +39,16 @@ export function ExternalPart({ slug }: { readonly slug: string }) {
 }
 
 /** What is shared already stays in view, so that it can be ended. */
-export function NotEntitled() {
+export function NotEntitled({ slug }: { readonly slug: string }) {
   const { outside, external } = words.value;
   return (
     <div class="notice warn" role="status">
       <p>
         <strong>{outside.off}.</strong> {outside.offText}
       </p>
-      <p>{external.offKept}</p>
+      <p>
+        {external.offKept} <PlanLink workspace={slug} />
+      </p>
     </div>
   );
 }

@@ -57,7 +57,7 @@ function Screen({ slug, workspace, shareeId }: ScreenProps) {
               </h2>
               <Brand sharee={sharee} />
             </div>
-            {!mayShare && <NotEntitled />}
+            {!mayShare && <NotEntitled slug={slug} />}
             <MembersSection slug={slug} sharee={sharee} mayShare={mayShare} />
             <GrantsSection slug={slug} sharee={sharee} mayShare={mayShare} />
             <NotesSection slug={slug} shareeId={sharee.id} mayShare={mayShare} />

@@ -87,7 +87,7 @@ function Progress({ counts: { found, imported, converted, skipped, unchanged, fa
   const { imports } = words.value;
   const done = imported + converted + skipped + unchanged + failed;
   // Where all that was found is done, nobody knows yet how much is still to be found.
-  return <progress class="import-progress" aria-label={imports.progress} {...(done < found && { value: done, max: found })} />;
+  return <progress class="progress is-inline" aria-label={imports.progress} {...(done < found && { value: done, max: found })} />;
 }
 
 function Counts({ counts }: Pick<ImportRun, 'counts'>) {

@@ -14,6 +14,7 @@ import { Loaded } from '../../../ui/states.tsx';
 import { words } from '../../../words/words.ts';
 import { More } from '../../more.tsx';
 import { ChangeDialog } from './change-dialog.tsx';
+import { ChoosePageDialog, SkillUses } from './skill-uses.tsx';
 
 interface SkillDialogProps {
   readonly slug: string;
@@ -23,11 +24,12 @@ interface SkillDialogProps {
 
 export function SkillDialog({ slug, skillId, onClose }: SkillDialogProps) {
   const loaded = useSkill(skillId);
-  const [mode, setMode] = useState<'read' | 'propose'>('read');
+  const [mode, setMode] = useState<'read' | 'propose' | 'attach'>('read');
   const [reviewed, setReviewed] = useState<SkillChange>();
   const { skills } = words.value;
   const { data } = loaded;
   if (mode === 'propose' && data !== undefined) return <ProposeDialog read={data} onClose={() => setMode('read')} />;
+  if (mode === 'attach' && data !== undefined) return <ChoosePageDialog slug={slug} skill={data.detail} onClose={() => setMode('read')} />;
   if (reviewed !== undefined && data !== undefined) {
     const mayApprove = data.detail.may_approve;
     return <ChangeDialog slug={slug} change={reviewed} mayApprove={mayApprove} onClose={() => setReviewed(undefined)} />;
@@ -35,24 +37,29 @@ export function SkillDialog({ slug, skillId, onClose }: SkillDialogProps) {
   return (
     <Dialog title={data?.detail.name ?? skills.title} wide onClose={onClose}>
       <Loaded of={loaded} shape="block" missing={skills.missing}>
-        {(read) => <Reading read={read} onPropose={() => setMode('propose')} onReview={setReviewed} />}
+        {(read) => (
+          <Reading slug={slug} read={read} onAttach={() => setMode('attach')} onPropose={() => setMode('propose')} onReview={setReviewed} />
+        )}
       </Loaded>
     </Dialog>
   );
 }
 
 interface ReadingProps {
+  readonly slug: string;
+  readonly onAttach: () => void;
   readonly read: ReadSkill;
   readonly onPropose: () => void;
   readonly onReview: (change: SkillChange) => void;
 }
 
-function Reading({ read: { detail, markdown }, onPropose, onReview }: ReadingProps) {
+function Reading({ slug, read: { detail, markdown }, onAttach, onPropose, onReview }: ReadingProps) {
   const { skills } = words.value;
   return (
     <>
       <p class="soft">{detail.description}</p>
       <Markdown text={bodyOf(markdown)} />
+      <SkillUses slug={slug} skill={detail} onChoose={onAttach} />
       <Changes skillId={detail.id} onReview={onReview} />
       <div class="dialog-foot">
         <LinkButton icon="external" href={detail.url} target="_blank" rel="noopener">

@@ -1,11 +1,9 @@
 /** The skills of a workspace. */
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { api, type Skill } from '../../../api/client.ts';
+import type { Skill } from '../../../api/client.ts';
 import { mayManage } from '../../../state/place.ts';
-import { useSkills } from '../../../state/skills.ts';
-import { changed } from '../../../state/store.ts';
-import { tell, tellProblem } from '../../../state/toasts.ts';
+import { turnForAll, useSkills } from '../../../state/skills.ts';
 import { Button, LinkButton } from '../../../ui/button.tsx';
 import { Icon } from '../../../ui/icon.tsx';
 import { Tag, Time } from '../../../ui/small.tsx';
@@ -61,14 +59,7 @@ function SkillRow({ slug, skill }: { readonly slug: string; readonly skill: Skil
   const { id, name, description, version_no, updated_at, attached } = skill;
   const turn = async () => {
     setBusy(true);
-    const params = { workspaceId: slug, skillId: id };
-    try {
-      await (attached ? api.skills.detachFromWorkspace({ params }) : api.skills.attachToWorkspace({ params }));
-      tell(attached ? skills.detached(name) : skills.attachedNow(name));
-    } catch (error) {
-      tellProblem(error);
-    }
-    changed(`skills:${slug}`);
+    await turnForAll(slug, skill);
     setBusy(false);
   };
   return (
