@@ -30,6 +30,8 @@ export interface ModuleDeps extends ServiceDeps, LimiterDeps {
   readonly sealer: Sealer;
   /** Connections with a time limit, for reads of many rows. */
   readonly tableSql: Sql;
+  /** For searches: the server plans each statement of theirs once. */
+  readonly searchSql: Sql;
   /** Whether the database runs in this process, one statement at a time. */
   readonly isEmbedded: boolean;
 }

@@ -25,6 +25,7 @@ const factSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('workspace.changed'), workspaceId: id<WorkspaceId>() }),
   z.object({ kind: z.literal('jobs.changed'), artifactId: id<ArtifactId>() }),
   z.object({ kind: z.literal('folder.changed'), workspaceId: id<WorkspaceId>().nullable(), ownerId: id<UserId>().nullable() }),
+  z.object({ kind: z.literal('instance.changed') }),
   z.object({ kind: z.literal('notices.changed'), userIds: z.array(id<UserId>()) }),
 ]) satisfies z.ZodType<Fact>;
 
