@@ -43,6 +43,8 @@ export default defineConfig({
         testTimeout: 180_000,
         hookTimeout: 180_000,
         expect: { poll: { timeout: 60_000 } },
+        // A failure in CI is only known by its message, so that says the values whole.
+        chaiConfig: { truncateThreshold: 2000 },
       },
     })),
   },

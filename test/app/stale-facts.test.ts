@@ -146,8 +146,10 @@ async function observe(easel: TestEasel, world: World): Promise<Readonly<Record<
 
 type Cause = (world: World) => Promise<Response | unknown>;
 
-/** For every kind of fact, the calls that change it. The bell, jobs and datasets are read from the database each time: no cache can keep the old fact. */
-const CAUSES: Readonly<Record<Exclude<FactKind, 'notices.changed' | 'jobs.changed'>, Readonly<Record<string, Cause>>>> = {
+/** For every kind of fact, the calls that change it; what is of the whole installation has a test of its own. The bell, jobs and datasets are read from the database each time: no cache can keep the old fact. */
+const CAUSES: Readonly<
+  Record<Exclude<FactKind, 'notices.changed' | 'jobs.changed' | 'instance.changed'>, Readonly<Record<string, Cause>>>
+> = {
   'artifact.changed': {
     publish: ({ easel, owner, slugs }) => published(easel, owner, { slug: slugs.first, files: [{ path: 'index.html', content: 'three' }] }),
     rollback: (world) => call(world, `/rollback`, post({ version_id: world.versions[0] })),
@@ -180,6 +182,8 @@ const CAUSES: Readonly<Record<Exclude<FactKind, 'notices.changed' | 'jobs.change
     },
     'another owner': (world) =>
       ofHeadless(world, '/transfer-ownership', post({ email: world.linking.email, confirm: true, keep_as: 'none' })),
+    'a suspension': ({ easel, id }) =>
+      ok(easel.fetch(`/v1/admin/artifacts/${id}`, { token: easel.adminToken, ...patch({ suspended: { reason: 'Spam' } }) })),
     'a restore': async (world) => {
       await call(world, '', { method: 'DELETE' });
       await observe(world.easel, world);
@@ -216,6 +220,8 @@ const CAUSES: Readonly<Record<Exclude<FactKind, 'notices.changed' | 'jobs.change
       // Unlinked, everything answers as before the link; this makes it differ.
       return world.easel.fetch('/v1/auth/profile', { token: world.owner.token, ...patch({ name: 'Grace' }) });
     },
+    'a suspension': ({ easel, owner }) =>
+      ok(easel.fetch(`/v1/admin/people/${owner.userId}`, { token: easel.adminToken, ...patch({ suspended: { reason: 'Spam' } }) })),
     'a membership that ends': (world) => inWorkspace(world, `/members/${world.workspace.member.userId}`, { method: 'DELETE' }),
     'another role': (world) => inWorkspace(world, `/members/${world.workspace.member.userId}`, patch({ role: 'admin' })),
     'joining by oneself': ({ easel, workspace }) =>
@@ -224,6 +230,8 @@ const CAUSES: Readonly<Record<Exclude<FactKind, 'notices.changed' | 'jobs.change
   },
   'workspace.changed': {
     'a new slug': (world) => inWorkspace(world, '', patch({ slug: `renamed-${world.workspace.slug}` })),
+    'a suspension': ({ easel, workspace }) =>
+      ok(easel.fetch(`/v1/admin/workspaces/${workspace.id}`, { token: easel.adminToken, ...patch({ suspended: { reason: 'Spam' } }) })),
     features: ({ easel, workspace }) =>
       easel.fetch(`/v1/workspaces/${workspace.id}/features`, { token: easel.adminToken, ...patch({ features: { catalog: true } }) }),
   },

@@ -70,7 +70,7 @@ const deps = () => ({
 
 /** The sweeps of all modules; `gone` hears which artifacts they purge. */
 function sweep(signal = NEVER, gone: string[] = []): Promise<SweepReport> {
-  const { sql, tableSql, journalSql } = database;
+  const { sql, tableSql, searchSql, journalSql } = database;
   const foundation = deps();
   foundation.bus.listen('test', { resync: () => undefined, 'artifact.gone': ({ artifactId }) => void gone.push(artifactId) });
   const runtime = new ActorRuntime({
@@ -95,9 +95,13 @@ function sweep(signal = NEVER, gone: string[] = []): Promise<SweepReport> {
     appFiles: readAppFiles(builtWebApp()),
     builtDir: services().builtDir,
     tableSql,
+    searchSql,
     isEmbedded: database.kind === 'embedded',
+    health: () => null,
     caps: connectionCaps(1024, LIMITS),
     refusals: { refused: () => undefined },
+    dependencies: { health: () => ({ state: 'up' }), watches: () => false },
+    slowTurns: () => [],
   });
   return runSweeps(sweepsOf(list), SILENT, signal);
 }

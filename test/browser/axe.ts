@@ -13,8 +13,14 @@ interface Violation {
   readonly nodes: readonly { readonly target: unknown; readonly failureSummary?: string }[];
 }
 
+/** Settles when what fades in or out has done so: colours in between are nobody's choice. What moves for ever is not waited for. */
+const AT_REST = `Promise.all(document.getAnimations()
+  .filter((each) => Number.isFinite(each.effect?.getComputedTiming().endTime))
+  .map((each) => each.finished.catch(() => undefined)))`;
+
 /** Serious and critical findings. The script is run by the debugger, which the page's policy does not restrict. */
 export async function findingsOf(page: Page, axe: string): Promise<string[]> {
+  await page.evaluate(AT_REST);
   const violations = (await page.evaluate(
     `${axe}\naxe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
   )) as Violation[];

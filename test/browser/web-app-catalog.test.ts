@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../support/services.ts';
-import { AppStage, unexpected } from './app-stage.ts';
+import { AppStage, publishPage, unexpected } from './app-stage.ts';
 import { axeSource, findingsOf } from './axe.ts';
 import { keepScreenshot } from './screenshot.ts';
 
@@ -58,11 +58,18 @@ describeWith('chromiumPath')('the data of a workspace in the web app', () => {
     const job = await client.jobs.create({ body: { ...made, artifact_id: artifactId, config: { table: 'orders', dataset: 'cities' } } });
     await client.jobs.run({ params: { jobId: job.body.id } });
     await expect.poll(async () => (await client.datasets.list({ params: { artifactId } })).body.data.datasets.length).toBe(1);
+    const source =
+      "const t = easel.table('orders'); await t.insert({ city: 'Rome' + await t.count() }); await easel.table('sums').insert({ n: 1 });";
+    const counted = await client.jobs.create({
+      body: { ...made, title: 'Count cities', action: 'script', artifact_id: artifactId, config: { source } },
+    });
+    await client.jobs.run({ params: { jobId: counted.body.id } });
+    await expect.poll(async () => (await stage.easel.sql`select from job_table_use`).length).toBe(3);
 
     await page.getByRole('link', { name: 'Data' }).click();
     await page.getByRole('button', { name: 'Make the catalog' }).click();
-    await page.getByText('3 entries are in the catalog.').waitFor();
-    await page.getByLabel('Kind').selectOption({ label: 'Table (1)' });
+    await page.getByText('4 entries are in the catalog.').waitFor();
+    await page.getByLabel('Kind').selectOption({ label: 'Table (2)' });
     await page.getByRole('link', { name: 'orders' }).click();
     await page.getByRole('cell', { name: 'city' }).waitFor();
     await page.getByRole('button', { name: 'Edit' }).click();
@@ -73,7 +80,11 @@ describeWith('chromiumPath')('the data of a workspace in the web app', () => {
     await page.getByText('All orders of the shop.').waitFor();
     await keepScreenshot(page, 'catalog-entry');
     expect(await findingsOf(page, await axeSource())).toEqual([]);
-    await page.getByRole('navigation', { name: 'Where it comes from' }).getByText('cities').click();
+    const graph = page.getByRole('navigation', { name: 'Where it comes from' });
+    await page.getByText('Count cities reads orders').waitFor({ state: 'attached' });
+    await page.getByText('Count cities writes orders').waitFor({ state: 'attached' });
+    expect(await graph.getByRole('link', { name: 'Count cities' }).getAttribute('href')).toBe(`/p/${artifactId}/jobs/${counted.body.id}`);
+    await graph.getByText('cities', { exact: true }).click();
     await page.getByRole('heading', { name: 'cities' }).waitFor();
     await page.getByRole('link', { name: 'All data' }).click();
     await page.getByLabel('Tags').selectOption({ label: 'daily (1)' });
@@ -91,4 +102,63 @@ describeWith('chromiumPath')('the data of a workspace in the web app', () => {
     await page.getByRole('heading', { name: 'No catalog yet' }).waitFor();
     expect(unexpected(troubles)).toEqual([]);
   });
+
+  it.each([
+    ['light', 1280],
+    ['dark', 390],
+  ] as const)(
+    'a note is given to another member, who alone may go on with it then; a table says whose it is: %s, %i px',
+    async (colorScheme, width) => {
+      const slug = `notes-${width}`;
+      const looks = { colorScheme, reducedMotion: 'reduce', viewport: { width, height: 800 } } as const;
+      const { client } = await stage.person(`runs-${width}@example.com`);
+      const giver = await stage.person(`giver-${width}@example.com`, looks);
+      const taker = await stage.person(`taker-${width}@example.com`, looks);
+      await giver.client.accounts.updateProfile({ body: { name: 'Gina' } });
+      await taker.client.accounts.updateProfile({ body: { name: 'Theo' } });
+      await client.workspaces.create({ body: { name: 'Notes', slug } });
+      for (const who of ['giver', 'taker']) {
+        await client.members.add({ params: { workspaceId: slug }, body: { email: `${who}-${width}@example.com`, role: 'member' } });
+      }
+      const headers = { 'content-type': 'application/json' };
+      const body = JSON.stringify({ features: { catalog: true } });
+      await stage.easel.fetch(`/v1/workspaces/${slug}/features`, { method: 'PATCH', token: stage.easel.adminToken, headers, body });
+      await client.catalog.enable({ params: { workspaceId: slug } });
+      const params = { workspaceId: slug };
+      const { id } = (await giver.client.catalog.create({ params, body: { name: 'Glossary' } })).body;
+      const { page } = giver;
+      await page.goto(`${stage.origin}/w/${slug}/catalog/${id}`);
+      await page.getByText('Owner: Gina').waitFor();
+      await page.getByRole('button', { name: 'Edit' }).click();
+      const dialog = page.getByRole('dialog');
+      const owner = dialog.getByLabel('Owner');
+      await expect.poll(() => owner.isEnabled()).toBe(true);
+      expect(await owner.inputValue()).toBe(giver.userId);
+      // From the keyboard.
+      await owner.focus();
+      await page.keyboard.type('Theo');
+      await expect.poll(() => owner.inputValue()).toBe(taker.userId);
+      expect(await findingsOf(page, await axeSource())).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+      await keepScreenshot(page, `catalog owner ${colorScheme} ${width}`);
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Owner: Theo').waitFor();
+      expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
+      await page.getByRole('button', { name: 'Edit' }).click();
+      await dialog.getByLabel('Description').waitFor();
+      expect(await owner.count()).toBe(0);
+      await taker.page.goto(`${stage.origin}/my/notifications`);
+      await taker.page.getByRole('link', { name: 'The note "Glossary" is yours now' }).click();
+      await taker.page.getByRole('button', { name: 'Delete' }).waitFor();
+      expect(new URL(taker.page.url()).pathname).toContain(`/catalog/${id}`);
+      const artifactId = await publishPage(taker.client, 'Shop', { workspace_id: slug });
+      await taker.client.tables.insert({ params: { artifactId, table: 'orders' }, body: { rows: [{ city: 'Oslo' }] } });
+      await taker.page.goto(`${stage.origin}/w/${slug}/catalog`);
+      await taker.page.getByRole('link', { name: 'orders' }).click();
+      await taker.page.getByRole('button', { name: 'Edit' }).click();
+      await taker.page.getByText('A table belongs to whoever owns its page.').waitFor();
+      expect(await taker.page.getByRole('dialog').getByLabel('Owner').count()).toBe(0);
+      expect(unexpected([...giver.troubles, ...taker.troubles])).toEqual([]);
+    },
+  );
 });

@@ -1,6 +1,7 @@
 /** The jobs of a page in the web app, in Chromium: made by keyboard, rehearsed, run, looked at in the ledger, changed, stopped and deleted. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { delivered } from '../features/library/assets/asset-stage.ts';
 import { HookReceiver } from '../support/hook-receiver.ts';
 import { describeWith } from '../support/services.ts';
 import { AppStage, publishPage, unexpected } from './app-stage.ts';
@@ -214,6 +215,9 @@ console.log('counted', count);`,
     const artifact_id = await publishPage(client, 'Shop');
     const source = { subject: 'Sales of {{data.day}}', html: '<p>{{data.day}}</p>', text_body: '{{data.day}}' };
     const { template } = (await client.templates.create({ body: { artifact_id, name: 'Daily sales', ...source } })).body.data;
+    const plan = await delivered(stage.easel, { token: (await client.tokens.create({ body: {} })).body.token }, 'a plan', {
+      name: 'plan.txt',
+    });
     await page.goto(`${stage.origin}/p/${artifact_id}/jobs/new`);
     await page.getByLabel('Title').fill('Mail the sales');
     await page.getByLabel('Does', { exact: true }).selectOption('email');
@@ -233,8 +237,16 @@ console.log('counted', count);`,
     await page.getByRole('button', { name: 'Settings' }).click();
     await page.getByLabel('Template', { exact: true }).selectOption('None: the mail is written here');
     await page.getByLabel('Text', { exact: true }).fill('Nothing was sold.');
+    await page.getByLabel('Attach a file').selectOption('plan.txt');
+    await page.getByRole('button', { name: 'Do not attach plan.txt' }).waitFor();
+    expect(await findingsOf(page, axe)).toEqual([]);
+    await keepScreenshot(page, 'job mail files');
     await page.getByRole('button', { name: 'Save' }).click();
-    await expect.poll(stored).toEqual({ to: ['boss@example.com'], text: 'Nothing was sold.' });
+    const written = { to: ['boss@example.com'], text: 'Nothing was sold.' };
+    await expect.poll(stored).toEqual({ ...written, attachments: [{ file_id: plan.id }] });
+    await page.getByRole('button', { name: 'Do not attach plan.txt' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(stored).toEqual(written);
     expect(unexpected(troubles)).toEqual([]);
   });
 

@@ -54,10 +54,12 @@ function screensOf({ artifactId, slug }: World): readonly (readonly [path: strin
   const studio = /^Studio of/;
   return [
     ['/', /^My pages$/],
+    ['/ask', /^Ask$/],
     ['/my/favorites', /^Favourites$/],
     ['/my/inbox', /^Inbox$/],
     ['/my/shared', /^Shared with me$/],
     ['/my/trash', /^Trash$/],
+    ['/my/support', /^Support$/],
     [`/p/${artifactId}`, numbers],
     [`/p/${artifactId}/versions`, numbers],
     [`/p/${artifactId}/files`, numbers],

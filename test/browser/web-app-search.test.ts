@@ -106,7 +106,7 @@ describeWith('chromiumPath')('the search of the web app', () => {
     }
     await panel.getByLabel('Pregunta', { exact: true }).fill('more vacation');
     await page.keyboard.press('Enter');
-    await panel.getByRole('alert').filter({ hasText: 'Demasiadas' }).waitFor();
+    await panel.getByRole('alert').filter({ hasText: 'Por ahora no se pueden responder más preguntas.' }).waitFor();
     expect(unexpected(troubles).join()).toContain('429');
   });
 });

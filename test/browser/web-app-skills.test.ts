@@ -111,4 +111,57 @@ describeWith('chromiumPath')('skills in the web app', () => {
     await page.getByText('Whole workspace', { exact: true }).waitFor({ state: 'detached' });
     expect(unexpected(troubles)).toEqual([]);
   });
+
+  it.each([
+    ['light', 1280],
+    ['dark', 390],
+  ] as const)(
+    'a skill says what it is attached to, and is attached and detached there by whoever may: %s, %i px',
+    async (colorScheme, width) => {
+      const looks = { colorScheme, reducedMotion: 'reduce', viewport: { width, height: 800 } } as const;
+      const owner = await stage.person(`uses-${width}@example.com`, looks);
+      const member = await stage.person(`reads-${width}@example.com`, looks);
+      const slug = `uses-${width}`;
+      const { id: workspace_id } = (await owner.client.workspaces.create({ body: { name: 'Uses', slug } })).body;
+      await owner.client.members.add({ params: { workspaceId: slug }, body: { email: `reads-${width}@example.com`, role: 'member' } });
+      const { id: skillId } = (await owner.client.skills.create({ params: { workspaceId: slug }, body: { markdown: SKILL } })).body;
+      const landing = await publishPage(owner.client, 'Landing page', { workspace_id });
+      await owner.client.artifacts.update({ params: { id: landing }, body: { visibility: 'workspace' } });
+      await publishPage(owner.client, 'Other page', { workspace_id });
+      const { page } = owner;
+      const dialog = page.getByRole('dialog', { name: 'Release notes' });
+      await page.goto(`${stage.origin}/w/${slug}/skills/${skillId}`);
+      await dialog.getByText('Attached to no page that you see.').waitFor();
+      await dialog.getByRole('button', { name: 'Attach to a page' }).click();
+      const chooser = page.getByRole('dialog', { name: 'Attach Release notes to a page' });
+      await chooser.getByRole('button', { name: 'Attach to Other page' }).waitFor();
+      // The skill itself is no page to attach it to. The field has the focus.
+      expect(await chooser.getByRole('listitem').count()).toBe(2);
+      await page.keyboard.type('land');
+      await chooser.getByRole('button', { name: 'Attach to Other page' }).waitFor({ state: 'detached' });
+      await chooser.getByRole('button', { name: 'Attach to Landing page' }).press('Enter');
+      await chooser.getByText('Attached', { exact: true }).waitFor();
+      expect(await findingsOf(page, await axeSource())).toEqual([]);
+      await keepScreenshot(page, `attach skill to a page ${colorScheme} ${width}`);
+      await chooser.getByRole('button', { name: 'Done' }).click();
+      await dialog.getByRole('link', { name: 'Landing page' }).waitFor();
+      await dialog.getByRole('button', { name: 'Attach Release notes to the whole workspace' }).click();
+      await dialog.getByRole('button', { name: 'Detach Release notes from the whole workspace' }).waitFor();
+      expect(await findingsOf(page, await axeSource())).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+      await keepScreenshot(page, `skill uses ${colorScheme} ${width}`);
+      // Who changes neither the page nor the workspace sees both, and detaches nothing.
+      await member.page.goto(`${stage.origin}/w/${slug}/skills/${skillId}`);
+      const read = member.page.getByRole('dialog', { name: 'Release notes' });
+      await read.getByRole('link', { name: 'Landing page' }).waitFor();
+      await read.getByText('Whole workspace', { exact: true }).waitFor();
+      expect(await read.getByRole('button', { name: /^Detach/ }).count()).toBe(0);
+      await dialog.getByRole('button', { name: 'Detach from Landing page' }).click();
+      await dialog.getByRole('link', { name: 'Landing page' }).waitFor({ state: 'detached' });
+      await dialog.getByRole('button', { name: 'Detach Release notes from the whole workspace' }).click();
+      await dialog.getByText('Attached to no page that you see.').waitFor();
+      expect((await owner.client.skills.uses({ params: { skillId } })).body).toMatchObject({ workspace: false, artifacts: [] });
+      expect([...unexpected(owner.troubles), ...unexpected(member.troubles)]).toEqual([]);
+    },
+  );
 });

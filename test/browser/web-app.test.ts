@@ -215,6 +215,16 @@ describeWith('chromiumPath')('the web app', () => {
       };
     });
     await stage.easel.sql`insert into artifact ${stage.easel.sql(rows)}`;
+    // A busy window tells of several frames at once: of the end, that it was out of sight and is not any more.
+    await page.addInitScript(() => {
+      const Observer = globalThis.IntersectionObserver;
+      globalThis.IntersectionObserver = class extends Observer {
+        constructor(callback: IntersectionObserverCallback, options?: IntersectionObserverInit) {
+          const before = { isIntersecting: false } as IntersectionObserverEntry;
+          super((entries, observer) => callback([before, ...entries], observer), options);
+        }
+      };
+    });
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
     await page.goto(`${stage.origin}/`);

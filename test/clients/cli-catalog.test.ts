@@ -37,6 +37,12 @@ it('is made, found, read, written and followed', async () => {
   expect(shown).toContain('sum (number): in euros');
   expect((await run(['catalog', 'lineage', 'maps', 'orders'])).out).toBe('orders (table of Shop) → totals (dataset of Shop)\n');
   expect((await run(['catalog', 'create', 'maps', '-'], '{"name":"Ledger"}')).out).toContain('Made the entry Ledger: cat_');
+  const ada = await easel.newUser();
+  await easel.sql`update account set email = 'ada@example.com' where id = ${ada.userId}`;
+  await easel.sql`insert into workspace_member (workspace_id, user_id, role, joined_at_ms) values (${workspace}, ${ada.userId}, 'member', 0)`;
+  expect((await run(['catalog', 'give', 'maps', 'Ledger', 'ada@example.com'])).out).toBe('Ledger belongs to ada@example.com now.\n');
+  expect((await run(['catalog', 'give', 'maps', 'Ledger', '-'])).out).toBe('Ledger belongs to the workspace now.\n');
+  expect((await run(['catalog', 'give', 'maps', 'Ledger', 'eve@example.com'])).code).toBe(4);
   expect((await run(['catalog', 'delete', 'maps', 'Ledger'])).out).toBe('Deleted Ledger.\n');
   expect((await run(['catalog', 'show', 'maps', 'Ledger'])).code).toBe(4);
 });

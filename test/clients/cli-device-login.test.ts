@@ -24,6 +24,8 @@ const me = {
   },
   token: { kind: 'personal', scopes: [] },
   tier: 'free',
+  is_admin: false,
+  is_staff: false,
   workspaces: [],
 };
 const refusal = (code: string, error: string) => [400, { success: false, error, code, request_id: 'req-1' }] as const;

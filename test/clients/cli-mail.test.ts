@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type MailStage, mailStage, publishPage } from '../features/automation/email/mail-stage.ts';
+import { delivered } from '../features/library/assets/asset-stage.ts';
 import { type Person, person, workspaceOf } from '../features/workspaces/workspace-stage.ts';
 import { temporaryDir } from '../support/database.ts';
 import { runInProcess } from './in-process.ts';
@@ -41,6 +42,24 @@ it('mail is sent, listed and followed', async () => {
   const listed = (await run('mail', 'list', slug)).out.split('\n');
   expect(listed[1]).toMatch(new RegExp(`sent +ada@example\\.com \\+1 +News +${id}$`));
   expect(JSON.parse((await run('mail', 'list', slug, '--json')).out).emails[0]).toMatchObject({ id, status: 'sent' });
+});
+
+it('files of a library go along, listed or where the HTML shows them', async () => {
+  const { slug } = await publishPage(stage.easel, owner);
+  const plan = await delivered(stage.easel, owner, 'a plan', { name: 'plan.txt' });
+  const logo = await delivered(stage.easel, owner, '<svg xmlns="http://www.w3.org/2000/svg"/>', {
+    name: 'logo.svg',
+    type: 'image/svg+xml',
+  });
+  writeFileSync(join(folder.path, 'news.html'), '<img src="cid:logo">');
+  const to = ['mail', 'send', '-a', slug, '--to', 'files@example.com', '--subject', 'Files', '--html', join(folder.path, 'news.html')];
+  expect((await run(...to, '--inline', logo.id)).code).toBe(2);
+  const sent = await run(...to, '--attach', plan.id, '--inline', `logo=${logo.id}`);
+  expect([sent.code, sent.err]).toEqual([0, '']);
+  const id = /mlb_\S+/.exec(sent.out)?.[0] ?? '';
+  await expect
+    .poll(async () => (await run('mail', 'status', id)).out)
+    .toMatch(/^"Files" of \S+ \S+: sent\.\nWith plan\.txt, logo\.svg\.\n/);
 });
 
 it('templates are made, tried, rehearsed, used, changed and deleted', async () => {

@@ -30,6 +30,8 @@ const me = {
   user: { id: `usr_${'a'.repeat(24)}`, username: null, name: null, email: null, metadata: {}, created_at: 0 },
   token: { kind: 'personal', scopes: [] },
   tier: 'free',
+  is_admin: false,
+  is_staff: false,
   workspaces: [],
 };
 

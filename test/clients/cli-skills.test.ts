@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { indexed } from '../features/library/search/search-stage.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../support/easel.ts';
+import { published } from '../support/requests.ts';
 import { seededWorkspace, type TestWorkspace } from '../support/seeded-workspace.ts';
 import { runInProcess } from './in-process.ts';
 
@@ -36,6 +37,16 @@ it('makes, lists and shows a skill; proposes, compares, merges and rejects chang
   expect((await run(acme.owner, ['skills', 'changes', id])).out).toContain('Better');
   expect((await run(acme.owner, ['skills', 'reject', id, first])).out).toBe('Rejected Better.\n');
   expect((await run(acme.owner, ['skills', 'changes', id])).out).toBe('Nothing is proposed.\n');
+});
+
+it('says what a skill is attached to', async () => {
+  const made = (await run(acme.owner, ['skills', 'create', 'acme', '-'], source('One.\n').replace('Notes', 'Attached'))).out;
+  const id = /skl_\w+/.exec(made)?.[0] ?? '';
+  expect((await run(acme.owner, ['skills', 'uses', id])).out).toBe('Attached to nothing.\n');
+  const page = (await published(easel, acme.owner, { workspace_id: 'acme', visibility: 'workspace', name: 'Changelog' })).id;
+  await run(acme.owner, ['skills', 'attach', id, page]);
+  await easel.fetch(`/v1/workspaces/acme/skills/${id}`, { method: 'PUT', token: acme.owner.token });
+  expect((await run(acme.member, ['skills', 'uses', id])).out).toBe(`The whole workspace\nChangelog  ${page}\n`);
 });
 
 it('asks, and names the pages', async () => {

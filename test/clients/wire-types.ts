@@ -1,6 +1,7 @@
 /** Generates `src/clients/page/wire.ts`: TypeScript types of the Data API's answers, from the schemas of the endpoint table. */
 import { z } from 'zod';
 import { emailChallenge, ownerNotified } from '../../protocol/automation/email.ts';
+import { pageChatMessage, pageChatPage, pageChatSettings, pageChatWritten } from '../../protocol/business/page-chat.ts';
 import { ERRORS, type ErrorCode, wireCodeOf } from '../../protocol/core/errors.ts';
 import { blob, blobList, blobUpload } from '../../protocol/data/blobs.ts';
 import { changeEvent, changesPage } from '../../protocol/data/changes.ts';
@@ -51,6 +52,10 @@ export function wireTypes(): string {
     ['EmailChallenge', emailChallenge],
     ['OwnerNotified', ownerNotified],
     ['AgentAnswer', answered],
+    ['PageChatSettings', pageChatSettings],
+    ['PageChatMessage', pageChatMessage],
+    ['PageChatPage', pageChatPage],
+    ['PageChatWritten', pageChatWritten],
   ];
   const parts = [
     '// Generated from the schemas of the endpoint table by `npx vitest run test/clients/page-types.test.ts -u`.',

@@ -24,12 +24,19 @@ const NOT_THEIRS: Partial<Readonly<Record<EndpointId, readonly [status: number, 
   'skills.markdown': [404, 'the skill is of another workspace'],
   'skills.attach': [404, 'the skill is of another workspace'],
   'skillChanges.list': [404, 'the skill is of another workspace'],
+  'skills.uses': [404, 'the skill is of another workspace'],
   'skillChanges.get': [404, 'the skill is of another workspace'],
   'files.content': [404, 'the file is in another workspace'],
   'files.thumbnail': [404, 'the file is in another workspace'],
   'comments.update': [403, 'only its author edits a comment'],
   'comments.unread': [401, 'agents have read nothing'],
   'comments.markRead': [401, 'agents have read nothing'],
+};
+
+/** How rules refuse whose callers are not found by their account. */
+const REFUSALS: Partial<Readonly<Record<Endpoint['access']['who'], string>>> = {
+  instanceAdmin: 'ADMIN_REQUIRED',
+  instanceStaff: 'STAFF_REQUIRED',
 };
 
 /** What these concern belongs to an artifact that the path does not name. */
@@ -69,7 +76,7 @@ describe.each(guarded)('%s', (id, endpoint) => {
       const { code } = (await refused.json()) as { code: string };
       const isTrashed = endpoint.access.who === 'artifact' && endpoint.access.trashed === true;
       if (isTrashed) expect([refused.status, code]).toEqual([404, 'ARTIFACT_NOT_FOUND']);
-      else expect([refused.status, code]).toEqual([403, endpoint.access.who === 'instanceAdmin' ? 'ADMIN_REQUIRED' : 'FORBIDDEN']);
+      else expect([refused.status, code]).toEqual([403, REFUSALS[endpoint.access.who] ?? 'FORBIDDEN']);
     });
     return;
   }

@@ -21,6 +21,9 @@ export interface Sent {
   readonly body?: BodyInit | undefined;
 }
 
+/** Whether those who run the installation call it: their administrator does in these suites. */
+export const ofInstance = ({ access }: Endpoint) => access.who === 'instanceAdmin' || access.who === 'instanceStaff';
+
 /** Makes the example's call; members of `sent` replace those of the example. */
 export async function send(easel: TestEasel, id: EndpointId, example: ExampleCall, sent: Sent): Promise<Response> {
   const endpoint: Endpoint = endpoints[id];

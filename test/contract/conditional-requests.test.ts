@@ -4,7 +4,7 @@ import type { Endpoint } from '../../protocol/core/endpoint.ts';
 import type { ArtifactId } from '../../protocol/core/ids.ts';
 import { type EndpointId, endpoints } from '../../protocol/table.ts';
 import { startTestEasel, type TestEasel } from '../support/easel.ts';
-import { expectFailure, send, table } from './calls.ts';
+import { expectFailure, ofInstance, send, table } from './calls.ts';
 import { type ExampleCall, exampleCall, makeWorld, type World } from './examples.ts';
 
 /** GETs without an ETag, each with the reason. */
@@ -12,6 +12,8 @@ const WITHOUT_ETAG: Partial<Record<EndpointId, string>> = {
   'operations.docs': 'a page with a caching header of its own',
   'operations.alive': 'the state of this moment',
   'operations.ready': 'the state of this moment',
+  'terms.status': 'the state of this moment',
+  'terms.page': 'a page that is made anew each time',
   'operations.metrics': 'the state of this moment',
   'artifacts.list': 'a list',
   'artifacts.listDeleted': 'a list',
@@ -24,6 +26,9 @@ const WITHOUT_ETAG: Partial<Record<EndpointId, string>> = {
   'webApp.mine': 'a page of this moment',
   'webApp.artifact': 'a page of this moment',
   'webApp.workspace': 'a page of this moment',
+  'webApp.ask': 'a page of this moment',
+  'webApp.instance': 'a page of this moment',
+  'webApp.instancePart': 'a page of this moment',
   'webApp.design': 'a page of this moment',
   'pages.signIn': 'a page of this moment',
   'pages.signUp': 'a page of this moment',
@@ -60,6 +65,11 @@ const WITHOUT_ETAG: Partial<Record<EndpointId, string>> = {
   'email.list': 'a list',
   'templates.list': 'a list',
   'systemMails.list': 'a list',
+  'billing.paymentMethods': 'a list',
+  'billing.invoices': 'a list',
+  'pages.checkout': 'a page of this moment',
+  'pages.confirmPayment': 'a page of this moment',
+  'pages.invoice': 'a page of this moment',
   'pages.unsubscribe': 'a page of this moment',
   'inbox.list': 'a list',
   'comments.replies': 'a list',
@@ -89,6 +99,7 @@ const WITHOUT_ETAG: Partial<Record<EndpointId, string>> = {
   'fileImports.callback': 'a redirect',
   'skills.list': 'a list',
   'skills.listOfArtifact': 'a list',
+  'skills.uses': 'a list',
   'skillChanges.list': 'a list',
   'search.find': 'several lists',
   'catalog.list': 'a list',
@@ -110,6 +121,24 @@ const WITHOUT_ETAG: Partial<Record<EndpointId, string>> = {
   'alerts.list': 'a list',
   'alerts.events': 'a list',
   'watches.list': 'a list',
+  'instancePeople.list': 'a list',
+  'instanceWorkspaces.list': 'a list',
+  'instanceArtifacts.list': 'a list',
+  'instanceMails.list': 'a list',
+  'instanceDeliveries.list': 'a list',
+  'instancePayments.list': 'a list',
+  'instanceRuns.list': 'a list',
+  'instanceQuotas.list': 'a list',
+  'instanceAudit.list': 'a list',
+  'instanceHealth.get': 'the state of this moment',
+  'instanceHealth.slowTurns': 'the state of this moment',
+  'personData.listMine': 'a list',
+  'personData.exports': 'a list',
+  'personData.deletions': 'a list',
+  'personData.file': 'sent once, from where it is stored',
+  'personData.fileOfMine': 'sent once, from where it is stored',
+  'support.list': 'a list',
+  'support.messages': 'a list',
   'webhooks.list': 'a list',
   'jobs.list': 'a list',
   'jobs.logs': 'a list',
@@ -127,7 +156,11 @@ const WITHOUT_CONDITION: Partial<Record<EndpointId, string>> = {
   'assets.cancelUpload': 'ends an upload whatever has arrived',
   'workspaceAssets.sendPiece': 'the offset is its condition',
   'workspaceAssets.cancelUpload': 'ends an upload whatever has arrived',
+  'personData.cancel': 'cancels until it begins, whatever has changed of it',
 };
+
+/** What names the resource in the write's body, where the GET takes it in its query. */
+const QUERY_OF_BODY: Partial<Record<EndpointId, string>> = { 'billing.update': 'workspace_id' };
 
 const isWrite = ({ method }: Endpoint) => method === 'PUT' || method === 'PATCH' || method === 'DELETE';
 const readOf = (path: string) => table.find(([, one]) => one.method === 'GET' && one.path === path);
@@ -188,11 +221,14 @@ describe.each(table.filter(([, one]) => one.resource !== undefined))('%s', (id, 
   }
 
   function look(): Promise<Response> {
-    return send(easel, resource, example.params === undefined ? {} : { params: example.params }, { token: world.owner.token });
+    const name = QUERY_OF_BODY[id];
+    const query = name === undefined ? {} : { [name]: (example.body as Readonly<Record<string, string>>)[name] ?? '' };
+    const token = ofInstance(endpoints[resource]) ? easel.adminToken : world.owner.token;
+    return send(easel, resource, { query, ...(example.params && { params: example.params }) }, { token });
   }
 
   function write(headers: Readonly<Record<string, string>>): Promise<Response> {
-    const token = endpoints[id].access.who === 'instanceAdmin' ? easel.adminToken : world.owner.token;
+    const token = ofInstance(endpoints[id]) ? easel.adminToken : world.owner.token;
     return send(easel, id, example, { token, headers });
   }
 

@@ -48,6 +48,7 @@ export function skillArrangements<W extends World>(inWorkspace: (world: W) => Pr
     'skillChanges.decide': change,
     'skills.attachToWorkspace': skill,
     'skills.detachFromWorkspace': (world: W) => attached(world, (ids) => `/v1/workspaces/${ids.workspace}/skills/${ids.skill}`),
+    'skills.uses': toArtifact,
     'skills.listOfArtifact': toArtifact,
     'skills.attach': skill,
     'skills.detach': toArtifact,

@@ -14,13 +14,16 @@ import type { TestEasel, TestUser } from '../support/easel.ts';
 import { codeFor, Visitor } from '../support/visitor.ts';
 import { alertArrangements } from './examples-alerts.ts';
 import { assetArrangements } from './examples-assets.ts';
+import { billingArrangements } from './examples-billing.ts';
 import { datasetArrangements } from './examples-datasets.ts';
 import { externalArrangements } from './examples-external.ts';
 import { importArrangements } from './examples-imports.ts';
+import { instanceArrangements } from './examples-instance.ts';
 import { jobArrangements } from './examples-jobs.ts';
 import { mailArrangements } from './examples-mail.ts';
 import { aroundArrangements } from './examples-people-around.ts';
 import { skillArrangements } from './examples-skills.ts';
+import { supportArrangements } from './examples-support.ts';
 import { webhookArrangements } from './examples-webhooks.ts';
 
 export interface ExampleCall {
@@ -229,6 +232,7 @@ const workspaceArrangements = {
   'accessPolicy.get': inWorkspace,
   'accessPolicy.put': inWorkspace,
   'features.get': inWorkspace,
+  'plans.get': inWorkspace,
   'features.update': inWorkspace,
 };
 
@@ -280,6 +284,7 @@ const libraryArrangements = {
   'connections.update': connection,
   'connections.delete': connection,
   ...skillArrangements(workspace),
+  ...billingArrangements<World>(workspace),
 };
 
 /** A host outside, which the page may read. */
@@ -386,7 +391,9 @@ const ARRANGEMENTS: { readonly [I in EndpointId]?: (world: World) => Arranged | 
   ...assetArrangements<World>({ call, workspace, form }),
   ...jobArrangements,
   ...webhookArrangements,
+  ...instanceArrangements,
   ...alertArrangements,
+  ...supportArrangements<World>({ workspace: async (world) => ({ ids: (await workspace(world)).ids }) }),
   ...aroundArrangements,
   ...externalArrangements<World>({ call, workspace }),
   ...mailArrangements<World>({ call, workspace: async (world) => ({ ids: (await workspace(world)).ids }) }),

@@ -118,7 +118,7 @@ export const artifact = (body: Reply<'artifacts.get', 200>): components['schemas
 export const comment = (body: Reply<'comments.get', 200>): components['schemas']['Comment'] => body.data;
 export const body = (body: components['schemas']['PublishRequest']): operations['publish.publish']['requestBody']['content']['application/json'] => body;
 type Code<Id extends keyof operations> = Reply<Id, 'default'> extends { code: infer Code } ? Code : never;
-type Own<Id extends keyof operations> = Exclude<Code<Id>, components['schemas']['DataCode']>;
+type Own<Id extends keyof operations> = Exclude<Code<Id>, components['schemas']['DataCode'] | 'ARTIFACT_SUSPENDED'>;
 export const codes = (code: Own<'json.get'>): 'KEY_INVALID' | 'KEY_NOT_FOUND' => code;
 export const limited: Code<'json.get'> = 'RATE_LIMITED';
 export const wrong = (code: Own<'json.get'>): 'KEY_NOT_FOUND' => code;

@@ -1,9 +1,10 @@
 /** Admission by each kind of access rule, and of WebSockets by header, by `?token=` or by the pass of a page's own host. */
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { ANONYMOUS, type ArtifactHead, letIn, type Principal } from '../../actors/access/access.ts';
+import { ANONYMOUS, type ArtifactHead, isInstanceStaff, letIn, type Principal } from '../../actors/access/access.ts';
 import type { Access, Endpoint, Scope } from '../../protocol/core/endpoint.ts';
 import { Failure } from '../../protocol/core/errors.ts';
 import type { ArtifactId, FolderId, GuestId, TokenId, UserId, WorkspaceId } from '../../protocol/core/ids.ts';
+import { newId } from '../../protocol/core/ids.ts';
 import { Admission, type Admitted } from '../../src/edge/admission.ts';
 import type { Call } from '../../src/edge/call.ts';
 import { Hosts } from '../../src/edge/hosts.ts';
@@ -267,6 +268,14 @@ describe('access rules by subject', () => {
   test('instanceAdmin: administrators of the installation', async () => {
     const admin = 'ADMIN_REQUIRED';
     expect(await outcomes({ who: 'instanceAdmin' })).toEqual(['UNAUTHORIZED', admin, admin, admin, admin, admin, 'in']);
+  });
+
+  test('instanceStaff: administrators, and who answers tickets', async () => {
+    const staff = 'STAFF_REQUIRED';
+    expect(await outcomes({ who: 'instanceStaff' })).toEqual(['UNAUTHORIZED', staff, staff, staff, staff, staff, 'in']);
+    const answers = userPrincipal(newId('user'), { isStaff: true });
+    expect(isInstanceStaff(answers)).toBe(true);
+    expect(isInstanceStaff({ ...answers, tokenKind: 'external' })).toBe(false);
   });
 });
 

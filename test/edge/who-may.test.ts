@@ -186,6 +186,7 @@ const STATUS: Readonly<Record<Decision, number>> = {
   insufficient_scope: 403,
   hidden: 404,
   unauthenticated: 401,
+  suspended: 403,
 };
 
 describe('over HTTP', () => {

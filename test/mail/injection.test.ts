@@ -24,6 +24,8 @@ const KNOWN = [
   ...['mime-version', 'content-type', 'content-transfer-encoding'],
 ];
 
+const OF_A_FILE = ['content-type', 'content-transfer-encoding', 'content-disposition', 'content-id'];
+
 async function rawOf(more: Partial<OutgoingMail>): Promise<string> {
   const mail: OutgoingMail = {
     id: newId('mail'),
@@ -32,10 +34,14 @@ async function rawOf(more: Partial<OutgoingMail>): Promise<string> {
     text: 'Hello',
     html: '<p>Hello</p>',
     replyTo: null,
+    inReplyTo: null,
+    referenceIds: null,
+    isPersonal: false,
     batchId: newId('mailBatch'),
     attempts: 1,
     createdAtMs: 0,
     unsubscribeUrl: 'https://easel.example/unsubscribe/x',
+    files: [],
     ...more,
   };
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
@@ -93,6 +99,21 @@ describe('[J12] header, template and include injection', () => {
     expect([...headers.keys()].filter((name) => !KNOWN.includes(name))).toEqual([]);
     expect((await simpleParser(raw)).replyTo?.value ?? []).toHaveLength(headers.get('reply-to') === undefined ? 0 : 1);
   });
+
+  test.each([...EVIL, '../../.bashrc', 'C:\\autoexec.bat', 'a".exe', 'plan\u202efdp.exe', '.htaccess'])(
+    'a name %j of a file stays a name',
+    async (evil) => {
+      const file = { filename: evil, type: 'text/plain', bytes: Buffer.from('text'), cid: null };
+      const raw = await rawOf({ files: [file, { ...file, type: 'image/png', cid: 'logo' }], html: '<img src="cid:logo">' });
+      await expectIntact(raw, 'ada@example.com');
+      const { attachments } = await simpleParser(raw, { keepCidLinks: true });
+      expect(attachments.map(({ content }) => content.toString())).toEqual(['text', 'text']);
+      for (const { filename = '', headers } of attachments) {
+        expect(filename).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e/\\:]|^\./u);
+        expect([...headers.keys()].filter((name) => !OF_A_FILE.includes(name))).toEqual([]);
+      }
+    },
+  );
 
   test('a value that is a template, an include or HTML is text', () => {
     const data = { x: '{{data.secret}}{{> file}}{{{data.secret}}}<mj-include path="/etc/passwd">', secret: 'hidden' };

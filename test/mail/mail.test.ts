@@ -60,7 +60,7 @@ describe.each(databaseKinds())('%s', (kind) => {
       clock,
       log: SILENT,
       transport: mailTransport({ SMTP_URL, DATA_DIR, MAIL_FROM: FROM }),
-      pageMail: new PageMailFrame({ sql: database.sql, config: CONFIG }),
+      pageMail: new PageMailFrame({ sql: database.sql, config: CONFIG, files: { read: async () => [] } }),
     });
   const queue = (...mails: Mail[]) => queueMail(database.sql, mails, clock.nowMs());
   const outbox = () => database.sql<{ recipient: string; attempts: number; sent: boolean; waits: boolean; failure: string | null }[]>`

@@ -33,7 +33,13 @@ describe.each(databaseKinds())('%s', (kind) => {
   });
 
   const senderWith = (send: (mail: OutgoingMail) => Promise<void>, sql = database.sql) =>
-    new MailSender({ sql, clock, log: SILENT, transport: { send }, pageMail: new PageMailFrame({ sql, config: CONFIG }) });
+    new MailSender({
+      sql,
+      clock,
+      log: SILENT,
+      transport: { send },
+      pageMail: new PageMailFrame({ sql, config: CONFIG, files: { read: async () => [] } }),
+    });
   const queue = (...to: string[]) =>
     database.sql.begin((tx) =>
       queuePageMail(tx, {

@@ -64,7 +64,7 @@ async function send(recipient: string, password = 'right') {
     MAIL_FROM: 'Easel <easel@pages.example>',
   };
   // None of its mail is sent on behalf of a page.
-  const pageMail = { complete: async (mail: DueMail) => ({ ...mail, unsubscribeUrl: null }) };
+  const pageMail = { complete: async (mail: DueMail) => ({ ...mail, unsubscribeUrl: null, files: [] }) };
   const sender = new MailSender({ sql: database.sql, clock, log: SILENT, transport: mailTransport(settings), pageMail });
   const facts = {
     by: 'Zoë',

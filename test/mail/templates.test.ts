@@ -30,6 +30,7 @@ function facts(kind: MailKind, words: string) {
     what: words,
     title: `News of ${words}`,
     body: words,
+    endsOn: '2026-03-01',
     dueAtMs: Date.UTC(2026, 2, 1),
     role: kind === 'access_granted' || kind === 'share' ? 'editor' : 'member',
   };
@@ -41,7 +42,8 @@ const compose = (kind: MailKind, words: string, locale: Locale): Mail =>
 
 async function rawOf(mail: Mail): Promise<Buffer> {
   const composer = createTransport({ streamTransport: true, buffer: true });
-  const due = { ...mail, id: 'eml_x', replyTo: null, attempts: 1, createdAtMs: 0, batchId: null, unsubscribeUrl: null };
+  const sent = { replyTo: null, inReplyTo: null, referenceIds: null, isPersonal: false, attempts: 1, createdAtMs: 0 };
+  const due = { ...mail, ...sent, id: 'eml_x', batchId: null, unsubscribeUrl: null, files: [] };
   return (await composer.sendMail(messageOf(due, FROM))).message as unknown as Buffer;
 }
 

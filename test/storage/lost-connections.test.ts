@@ -1,4 +1,5 @@
 /** What becomes of a transaction whose connection the server ends: it fails, nobody else's work is touched, and the process goes on. */
+import { createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -80,4 +81,34 @@ describeWith('postgresUrl')('a connection that the server ends', () => {
         expect(await sql`select 1 as one`).toEqual([{ one: 1 }]);
       }));
   });
+});
+
+/** `R` with 0, signed in, and `Z`, ready for a query. */
+const READY = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
+
+test('a server that goes away while a new connection asks for its types is told to who has asked something, and to nobody else', async () => {
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => unhandled.push(error);
+  process.on('unhandledRejection', note);
+  const server = createServer((socket: Socket) => {
+    socket.once('data', () => {
+      socket.write(READY);
+      // What it asks for first.
+      socket.once('data', () => {
+        server.close();
+        socket.destroy();
+      });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const sql = connect({ url: `postgres://easel@127.0.0.1:${port}/easel` }, 1);
+  try {
+    await expect(sql`select 1`).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await nextTurn();
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', note);
+    await sql.end({ timeout: 1 });
+  }
 });

@@ -9,6 +9,7 @@ import { createAccount } from '../../src/features/people/accounts/handlers.ts';
 import { parseSettings } from '../../src/platform/config.ts';
 import type { Sql } from '../../src/storage/sql.ts';
 import { builtFiles, createServerDatabase, type DatabaseKind, defaultDatabaseKind, temporaryDir } from './database.ts';
+import { refuseNestedQueries } from './nested-queries.ts';
 import { services } from './services.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -34,6 +35,8 @@ export interface TestEaselOptions {
 
 /** What credentials are sealed with unless a test sets another key. */
 export const TEST_SECRET_KEY = '5e'.repeat(32);
+/** What mail and chat servers sign with. */
+export const TEST_INBOUND_SECRET = '1b'.repeat(32);
 
 export interface TestUser {
   readonly token: string;
@@ -84,6 +87,7 @@ export async function startTestEasel(options: TestEaselOptions = {}): Promise<Te
     ...storage.settings,
     LOG_LEVEL: 'silent',
     SECRET_KEY: TEST_SECRET_KEY,
+    SUPPORT_INBOUND_SECRET: TEST_INBOUND_SECRET,
     // Lists of pages start no browsers, except in the tests of pictures.
     THUMBNAILS: 'off',
     // The servers of the tests are on this machine.
@@ -95,6 +99,7 @@ export async function startTestEasel(options: TestEaselOptions = {}): Promise<Te
     clock,
     databaseFiles: builtFiles(),
     builtDir: services().builtDir,
+    watchedSql: refuseNestedQueries,
     ...(options.descriptors !== undefined && { descriptors: options.descriptors }),
     ...(options.log !== undefined && { log: options.log }),
   });

@@ -18,7 +18,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   removeLeftovers();
   const builtDir = join(CACHE, `test-${process.pid}`);
   const entries = [
-    ...['main', 'data', 'cli', 'pglite-worker', 'document-worker', 'script-worker', 'picture-process', 'convert-worker'],
+    ...['main', 'data', 'cli', 'pglite-worker', 'document-worker', 'script-worker', 'picture-process', 'convert-worker', 'mail-worker'],
     'data-dir-probe',
   ];
   execFileSync(process.execPath, [join(ROOT, 'deploy/build.mjs'), builtDir, ...entries], { stdio: 'inherit' });

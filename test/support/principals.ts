@@ -6,6 +6,7 @@ import { newId, type TokenId, type UserId, type WorkspaceId } from '../../protoc
 interface Standing {
   readonly tokenId?: TokenId;
   readonly isAdmin?: boolean;
+  readonly isStaff?: boolean;
   readonly expiresAtMs?: number | null;
   /** Accounts that are linked with this one. */
   readonly linked?: readonly UserId[];
@@ -16,7 +17,15 @@ interface Standing {
 
 /** An account, alone and in no workspace unless told otherwise. */
 export function userPrincipal(userId: UserId, standing: Standing = {}): UserPrincipal {
-  const { tokenId = newId('token'), isAdmin = false, expiresAtMs = null, linked = [], workspaces = {}, grants = [] } = standing;
+  const {
+    tokenId = newId('token'),
+    isAdmin = false,
+    isStaff = false,
+    expiresAtMs = null,
+    linked = [],
+    workspaces = {},
+    grants = [],
+  } = standing;
   return {
     kind: 'user',
     userId,
@@ -29,6 +38,7 @@ export function userPrincipal(userId: UserId, standing: Standing = {}): UserPrin
     tokenId,
     tokenKind: 'personal',
     isAdmin,
+    isStaff,
     expiresAtMs,
   };
 }

@@ -101,7 +101,7 @@ describe('the watch', () => {
     const durations: number[] = [];
     let nowMs = 0;
     const work = new TurnWork({
-      clock: { monotonicMs: () => nowMs },
+      clock: { monotonicMs: () => nowMs, nowMs: () => nowMs },
       meter: { turn: (ms) => durations.push(ms) },
       log: { warn: (fields) => lines.push(fields) },
     });

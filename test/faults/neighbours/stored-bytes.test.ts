@@ -1,6 +1,6 @@
 /** Found 14: an account stored without bound: drafts of 100 MB grew the store by 6 GB an hour, and storing and deleting in turn by more. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TIERS } from '../../../protocol/people/tiers.ts';
+import { TIERS } from '../../../protocol/business/tiers.ts';
 import { leaveRoom, shownUsage } from '../../features/people/usage/storage-stage.ts';
 import { databaseKinds } from '../../support/database.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../support/easel.ts';

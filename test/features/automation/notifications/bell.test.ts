@@ -112,23 +112,25 @@ describe.each(databaseKinds())('over %s', (database) => {
   });
 
   describe('live', () => {
-    /** Follows the bell; `counts` are the numbers that it was told. */
+    /** Follows the bell; `counts` are the numbers, `banners` the texts that it was told. */
     async function follow(user: Pick<TestUser, 'token'>) {
       const reply = await easel.fetch('/v1/notifications/stream', { token: user.token, headers: { accept: 'text/event-stream' } });
       const counts: number[] = [];
+      const banners: (string | null)[] = [];
       let ended = false;
       void (async () => {
         const decoder = new TextDecoder();
         for await (const chunk of reply.body as unknown as AsyncIterable<Uint8Array>) {
-          for (const [, count] of decoder.decode(chunk).matchAll(/event: unread\ndata: {"unread_count":(\d+)}/g))
-            counts.push(Number(count));
+          const text = decoder.decode(chunk);
+          for (const [, count] of text.matchAll(/event: unread\ndata: {"unread_count":(\d+)}/g)) counts.push(Number(count));
+          for (const [, data = ''] of text.matchAll(/event: banner\ndata: (.+)\n/g)) banners.push(JSON.parse(data).banner?.text ?? null);
         }
       })()
         .catch(() => undefined)
         .finally(() => {
           ended = true;
         });
-      return { status: reply.status, counts, isOver: () => ended };
+      return { status: reply.status, counts, banners, isOver: () => ended };
     }
 
     test('an open bell is told of each change, also of one that no fact told', async () => {
@@ -142,6 +144,24 @@ describe.each(databaseKinds())('over %s', (database) => {
       await expect.poll(() => counts).toEqual([0, 1]);
       await read(ada, { all: true });
       await expect.poll(() => counts).toEqual([0, 1, 0]);
+    });
+
+    test('it tells the banner of the installation, at first and after each change, and nothing twice', async () => {
+      const ada = await easel.newUser();
+      const { banners } = await follow(ada);
+      await expect.poll(() => banners).toEqual([null]);
+      const put = (text: string) =>
+        easel.fetch('/v1/admin/banner', {
+          token: easel.adminToken,
+          method: 'PUT',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ text }),
+        });
+      await put('Away on Sunday.');
+      await expect.poll(() => banners).toEqual([null, 'Away on Sunday.']);
+      await put('Away on Sunday.');
+      await easel.fetch('/v1/admin/banner', { token: easel.adminToken, method: 'DELETE' });
+      await expect.poll(() => banners).toEqual([null, 'Away on Sunday.', null]);
     });
 
     test('it ends with its credential', async () => {

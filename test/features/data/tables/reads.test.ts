@@ -84,7 +84,7 @@ test('a caller has a share of the reads of all artifacts, and a stranger runs be
 describeWith('postgresUrl')('on a server', () => {
   let sql: Sql;
   beforeAll(() => {
-    sql = connect({ url: services().postgresUrl ?? '' }, 1, 20);
+    sql = connect({ url: services().postgresUrl ?? '' }, 1, { statementMsMax: 20 });
   });
   afterAll(() => sql.end());
 

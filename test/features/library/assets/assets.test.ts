@@ -1,7 +1,7 @@
 /** Asset libraries: who may what, versions, collections, quotas, and what the sweep keeps. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TIERS } from '../../../../protocol/business/tiers.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
-import { TIERS } from '../../../../protocol/people/tiers.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../../support/easel.ts';
 import { json, patch, post, refusal } from '../../../support/requests.ts';
 import { agentOf, workspaceOf } from '../../../support/workspaces.ts';

@@ -201,6 +201,53 @@ describe('an enabled catalog', () => {
     expect(entries).toHaveLength(2);
   });
 
+  it('has notes that their owners, and those who run the workspace, give to other members; what is derived follows its page', async () => {
+    const other = await easel.newUser();
+    await easel.sql`
+      insert into workspace_member (workspace_id, user_id, role, joined_at_ms) values (${acme.id}, ${other.userId}, 'member', ${easel.clock.nowMs()})`;
+    const note = await call('POST', '/catalog/entries', acme.member, { name: 'Glossary' });
+    const path = `/catalog/entries/${note.id}`;
+    const give = (user: TestUser, owner: unknown, headers = {}) => {
+      easel.clock.advance(1);
+      return raw('PATCH', path, user, { owner }, headers);
+    };
+    // Only the owner and who runs the workspace may; everybody may send back what is there.
+    expect(await refusal(give(other, { id: other.userId }))).toEqual([403, 'FORBIDDEN', undefined]);
+    expect(await refusal(give(other, null))).toEqual([403, 'FORBIDDEN', undefined]);
+    expect((await raw('PATCH', path, other, { ...note, domain: 'Words' })).status).toBe(200);
+    expect(await call('GET', path, other)).toMatchObject({ domain: 'Words', owner: { id: acme.member.userId } });
+    // To members alone, of whom nobody else learns anything.
+    const stranger = await easel.newUser();
+    expect(await refusal(give(acme.member, { id: stranger.userId }))).toEqual([404, 'USER_NOT_FOUND', undefined]);
+    expect(await refusal(give(acme.member, { id: newId('user') }))).toEqual([404, 'USER_NOT_FOUND', undefined]);
+    expect((await give(acme.member, { id: acme.admin.userId, role: 'owner' })).status).toBe(400);
+    const etag = (await raw('GET', path, acme.member)).headers.get('etag') ?? '';
+    expect(await json(await give(acme.member, { id: other.userId }, { 'if-match': etag }))).toMatchObject({ owner: { id: other.userId } });
+    expect((await give(acme.member, { id: other.userId }, { 'if-match': etag })).status).toBe(409);
+    // With it goes the right to delete it and to give it away.
+    expect(await refusal(give(acme.member, { id: acme.member.userId }))).toEqual([403, 'FORBIDDEN', undefined]);
+    expect((await raw('DELETE', path, acme.member)).status).toBe(403);
+    const { notifications } = await json(await easel.fetch('/v1/notifications', { token: other.token }));
+    expect(notifications).toMatchObject([{ kind: 'catalog.owner', title: 'The note "Glossary" is yours now' }]);
+    expect(notifications[0].url).toContain(`/catalog/${note.id}`);
+    expect(await json(await give(acme.admin, null))).toMatchObject({ owner: null });
+    expect(await json(await give(acme.admin, { id: acme.admin.userId }))).toMatchObject({ owner: { id: acme.admin.userId } });
+    expect((await json(await easel.fetch('/v1/notifications', { token: acme.admin.token }))).notifications).toEqual([]);
+    const { entries } = await call('GET', '/audit?action=catalog.transfer', acme.owner);
+    expect(entries.map(({ detail }: { detail: unknown }) => detail)).toEqual([
+      { kind: 'note', from: null, to: acme.admin.userId },
+      { kind: 'note', from: other.userId, to: null },
+      { kind: 'note', from: acme.member.userId, to: other.userId },
+    ]);
+    // What is written besides is a change of its own, and who writes it does not become the owner.
+    expect(await call('PATCH', path, acme.member, { description: 'Of all words.' })).toMatchObject({ owner: { id: acme.admin.userId } });
+    const orders = `/catalog/entries/${await idOf(acme.member, 'orders')}`;
+    expect(await refusal(raw('PATCH', orders, acme.owner, { owner: { id: other.userId } }))).toEqual([400, 'INVALID_REQUEST', 'owner']);
+    expect((await raw('PATCH', orders, acme.owner, await call('GET', orders, acme.owner))).status).toBe(200);
+    expect((await raw('DELETE', path, acme.admin)).status).toBe(200);
+    await easel.sql`delete from workspace_member where workspace_id = ${acme.id} and user_id = ${other.userId}`;
+  });
+
   it('is searched by all words, in names, fields, tags and descriptions, and counts what else there is to choose', async () => {
     await call('POST', '/catalog/entries', acme.member, {
       name: 'Budget',
@@ -283,9 +330,9 @@ describe('lineage', () => {
     const path = `/catalog/entries/${rows}/lineage`;
     expect(await call('GET', path, acme.admin)).toEqual({
       nodes: [
-        { id: rows, kind: 'dataset', name: 'rows', source_name: 'Shop' },
-        { id: sourceId, kind: 'import', name: 'Plans', source_name: 'cloud_drive' },
-        { id: open, kind: 'page', name: 'Shop', source_name: '' },
+        { id: rows, kind: 'dataset', name: 'rows', source_name: 'Shop', artifact_id: open },
+        { id: sourceId, kind: 'import', name: 'Plans', source_name: 'cloud_drive', artifact_id: null },
+        { id: open, kind: 'page', name: 'Shop', source_name: '', artifact_id: open },
       ],
       edges: [
         { from: sourceId, to: rows, kind: 'import' },

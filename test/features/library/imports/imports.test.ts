@@ -415,6 +415,8 @@ describe('the end of a run', () => {
         expect(lastRun).toMatchObject({ status: 'stopped', stopCode: 'NOT_ALLOWED' });
         break;
       }
+      // A pass that was under way at the advance is followed by a pause of its own.
+      easel.clock.advance(10_000);
     }
   });
 });

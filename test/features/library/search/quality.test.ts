@@ -23,7 +23,7 @@ beforeAll(async () => {
     await published(easel, owner, { name, entrypoint: 'readme.md', files: [{ path: 'readme.md', content: readFileSync(file, 'utf8') }] });
   }
   await indexed(easel);
-}, 120_000);
+});
 afterAll(() => easel.close());
 
 test('the right page is among the first five for 95 of 100', async () => {
@@ -37,4 +37,4 @@ test('the right page is among the first five for 95 of 100', async () => {
     if (!best.includes(name)) missed.push(`${text} (${name}): ${best.join(', ')}`);
   }
   expect(missed.length, missed.join('\n')).toBeLessThanOrEqual(typed.length * 0.05);
-}, 120_000);
+});

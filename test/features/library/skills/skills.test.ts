@@ -282,6 +282,39 @@ describe('an attached skill', () => {
     expect(await json(await read(`/v1/artifacts/${page}/skills?count=true`))).toMatchObject({ skills: [], total: 0 });
   });
 
+  it('says what it is attached to, to members, as far as they see it, and who may detach it there', async () => {
+    const { id } = await make();
+    const shared = (await published(easel, acme.member, { workspace_id: 'acme', visibility: 'workspace', name: 'Shared' })).id;
+    const hidden = (await published(easel, acme.member, { workspace_id: 'acme', visibility: 'private', name: 'Hidden' })).id;
+    for (const artifact of [shared, hidden]) {
+      easel.clock.advance(1);
+      const reply = await easel.fetch(`/v1/artifacts/${artifact}/skills/${id}`, { method: 'PUT', token: acme.member.token });
+      expect(reply.status).toBe(200);
+    }
+    const usesFor = async (by: By, query = '') => json(await read(`/v1/skills/${id}/artifacts${query}`, by));
+    expect(await usesFor(acme.member, '?count=true')).toMatchObject({
+      workspace: false,
+      artifacts: [
+        { id: hidden, name: 'Hidden', may_detach: true },
+        { id: shared, name: 'Shared', may_detach: true },
+      ],
+      total: 2,
+    });
+    expect(await usesFor(colleague, '?count=true')).toMatchObject({ artifacts: [{ id: shared, may_detach: false }], total: 1 });
+    const first = await usesFor(acme.member, '?limit=1');
+    expect(await usesFor(acme.member, `?limit=1&cursor=${first.next_cursor}`)).toMatchObject({
+      artifacts: [{ id: shared }],
+      has_more: false,
+    });
+    await easel.fetch(`/v1/workspaces/acme/skills/${id}`, { method: 'PUT', token: acme.admin.token });
+    expect(await usesFor(colleague)).toMatchObject({ workspace: true });
+    await easel.fetch(`/v1/workspaces/acme/skills/${id}`, { method: 'DELETE', token: acme.admin.token });
+    // A page that has left the workspace, or is in the trash, has it no longer.
+    await easel.fetch(`/v1/artifacts/${hidden}`, { method: 'DELETE', token: acme.member.token });
+    expect(await usesFor(acme.member)).toMatchObject({ workspace: false, artifacts: [{ id: shared }] });
+    expect((await read(`/v1/skills/${id}/artifacts`, await easel.newUser())).status).toBe(404);
+  });
+
   it('is of a workspace as a whole, attached by its admins', async () => {
     const { id } = await make();
     const at = (method: string, by: By) => easel.fetch(`/v1/workspaces/acme/skills/${id}`, { method, token: by.token });

@@ -143,7 +143,7 @@ test('whoever is told that an account stands for something else is decided again
   const clock = new VirtualClock();
   const [one, other] = [user(clock, null), user(clock, null)];
   const { person, isAdmin } = joined(one);
-  const { told, watch, emit, changePeople } = watching(undefined, async () => new Map([[one.userId, { person, isAdmin }]]));
+  const { told, watch, emit, changePeople } = watching(undefined, async () => new Map([[one.userId, { person, isAdmin, isStaff: false }]]));
   watch(one);
   watch(other);
   changePeople(one.userId);
@@ -210,7 +210,7 @@ test('facts about one account that come together leave what was read last, and e
   const reads: ((read: Map<UserId, Standing>) => void)[] = [];
   const { clock, told, watch, changePeople } = watching(undefined, () => new Promise((resolve) => reads.push(resolve)));
   const one = user(clock, null);
-  const standing = (isAdmin: boolean) => new Map([[one.userId, { person: one.person, isAdmin }]]);
+  const standing = (isAdmin: boolean) => new Map([[one.userId, { person: one.person, isAdmin, isStaff: false }]]);
   watch(one);
   changePeople(one.userId);
   changePeople(one.userId);
@@ -223,7 +223,7 @@ test('facts about one account that come together leave what was read last, and e
 
 test('facts that were missed: what is open is decided anew by its credential, its person and its artifact', async () => {
   const [revoked, left, kept] = [userPrincipal(newId('user')), userPrincipal(newId('user')), userPrincipal(newId('user'))];
-  const standing = { person: kept.person, isAdmin: true };
+  const standing = { person: kept.person, isAdmin: true, isStaff: false };
   const { bus, told, watch } = watching(
     undefined,
     async () => new Map([[kept.userId, standing]]),

@@ -134,6 +134,14 @@ test('an answer that comes too late, or after the person has cancelled, signs no
   const shown = visitor();
   const answer = await shown.fetch(await callbackFor(shown, null), { headers: { accept: 'text/html,*/*' } });
   expect([answer.status, answer.headers.get('location')]).toEqual([302, `${home()}/sign-in?error=SIGN_IN_FAILED`]);
+  const page = async (error: string, language = 'en') => {
+    const read = await shown.fetch(`/sign-in?error=${error}`, { headers: { accept: 'text/html', 'accept-language': language } });
+    return [read.status, /<h1>(.*?)<\/h1>/.exec(await read.clone().text())?.[1], (await read.text()).includes('role="alert" id="problem"')];
+  };
+  expect(await page('SIGN_IN_FAILED')).toEqual([200, 'Sign in', true]);
+  expect(await page('ACCOUNT_SUSPENDED')).toEqual([200, 'Your account is suspended', false]);
+  expect(await page('ACCOUNT_SUSPENDED', 'es-MX')).toEqual([200, 'Tu cuenta está suspendida', false]);
+  expect(await page('NOTHING_WE_KNOW')).toEqual([200, 'Sign in', false]);
 });
 
 test('parameters that a provider adds to its answer are ignored, and a doubled one that counts is not', async () => {

@@ -76,19 +76,21 @@ describe.each<DatabaseKind>(databaseKinds())('%s', (database) => {
       await easel.sql`
         update account set person_id = (select person_id from account where id = ${ada.userId}) where id = ${twin.userId}`;
       await easel.sql`
-        insert into workspace_member (workspace_id, user_id, role, joined_at_ms)
-        values (${id}, ${ada.userId}, 'admin', 0), (${id}, ${twin.userId}, 'member', 0)`;
+        insert into workspace_member (workspace_id, user_id, role, joined_at_ms, billing_manager)
+        values (${id}, ${ada.userId}, 'admin', 0, false), (${id}, ${twin.userId}, 'member', 0, true)`;
     });
 
-    test('/v1/me names it with the best role of the linked accounts, and says who an agent is', async () => {
-      const workspaces = [{ id, name: 'Linked', slug: 'linked', role: 'admin' }];
+    test('/v1/me names it with the best of the linked accounts, and says who an agent is', async () => {
+      const workspaces = [{ id, name: 'Linked', slug: 'linked', role: 'admin', billing_manager: true }];
       expect(await json(await call(twin, '/v1/me'))).toMatchObject({ token: { kind: 'personal' }, tier: 'pro', workspaces });
       const agent = await json(await easel.fetch('/v1/me', { token: secret }));
       expect(agent).toEqual({
         user: null,
         token: { kind: 'agent', agent: { id: agentId, name: 'Nightly' }, scopes: ['artifacts:read'], workspace_id: id },
         tier: 'team',
-        workspaces: [{ ...workspaces[0], role: 'member' }],
+        is_admin: false,
+        is_staff: false,
+        workspaces: [{ ...workspaces[0], role: 'member', billing_manager: false }],
       });
     });
 

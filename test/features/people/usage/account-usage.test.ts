@@ -1,7 +1,7 @@
 /** What an account may store, what counts, and what makes room again. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { TIERS } from '../../../../protocol/business/tiers.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
-import { TIERS } from '../../../../protocol/people/tiers.ts';
 import { databaseKinds } from '../../../support/database.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../../support/easel.ts';
 import { json, post, published, refusal } from '../../../support/requests.ts';

@@ -13,7 +13,15 @@ beforeAll(async () => {
 });
 afterAll(() => easel?.close());
 
-const SCREENS = ['/my/trash', '/p/art_k3vq7m2xw5tz4ndh6b2crpyf/versions', '/w/acme/people'];
+const SCREENS = [
+  '/my/trash',
+  '/p/art_k3vq7m2xw5tz4ndh6b2crpyf/versions',
+  '/w/acme/people',
+  '/instance',
+  '/instance/people',
+  '/ask',
+  '/ask?q=How+much%3F&workspace=acme',
+];
 
 function filesOf({ text }: Answer): string[] {
   return [...text.matchAll(/"(\/_app\/[^"]+-[A-Z0-9]{8}\.(?:js|css))"/g)].map(([, path]) => path ?? '');
@@ -37,6 +45,11 @@ test.each(SCREENS)('%s is the app for a session, and for everybody else the way 
   expect(filesOf(await ada.open(path)).length).toBeGreaterThan(1);
   const sent = await nobody.open(path);
   expect([sent.status, sent.location]).toEqual([303, `/sign-in?return_to=${encodeURIComponent(path)}`]);
+});
+
+test('a question that the way through the sign-in cannot carry is left out of it', async () => {
+  const { status, location } = await nobody.open(`/ask?q=${'%C3%A9'.repeat(400)}`);
+  expect([status, location]).toEqual([303, '/sign-in?return_to=%2Fask']);
 });
 
 test('an address with the marks of another host is no screen and leads nowhere', async () => {

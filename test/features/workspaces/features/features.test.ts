@@ -1,7 +1,7 @@
 /** What a workspace may use: by its plan, by flags, and by nobody but administrators. Source: contract.md §14. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FEATURES } from '../../../../protocol/workspaces/features.ts';
-import { featuresOf, isEnabled } from '../../../../src/features/workspaces/features/rules.ts';
+import { featuresOf, isEnabled } from '../../../../src/features/business/tiers/rules.ts';
 import { startTestEasel, type TestEasel } from '../../../support/easel.ts';
 import { json, patch, refusal } from '../../../support/requests.ts';
 import { stageOf } from '../workspace-stage.ts';
@@ -44,5 +44,10 @@ test('administrators of the installation set flags, members see them at once', a
   expect(await seen()).toMatchObject({ catalog: { enabled: true, source: 'instance' }, knowledge: { enabled: false, source: 'instance' } });
   await set({ catalog: null });
   expect(await seen()).toMatchObject({ catalog: { enabled: false, source: 'plan' }, knowledge: { enabled: false, source: 'instance' } });
+  // Administrators read so of workspaces that they are not in: nothing has happened there.
+  const told = () => easel.sql`select id from audit_entry where workspace_id = ${id}`;
+  const before = (await told()).length;
+  expect((await json(await set({}))).features.knowledge).toEqual({ enabled: false, source: 'instance' });
+  expect(await told()).toHaveLength(before);
   expect(await refusal(set({ flying: true }))).toEqual([400, 'INVALID_REQUEST', 'features.flying']);
 });

@@ -1,8 +1,8 @@
 /** Workspaces: made, renamed, read by id and slug, and deleted with all that ends with them. Source: spec.md "Workspaces", contract.md §14. */
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TIERS } from '../../../../protocol/business/tiers.ts';
 import { newId } from '../../../../protocol/core/ids.ts';
-import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { type DatabaseKind, databaseKinds } from '../../../support/database.ts';
 import { startTestEasel, type TestEasel } from '../../../support/easel.ts';
 import { json, patch, post, published, refusal } from '../../../support/requests.ts';
@@ -37,7 +37,9 @@ describe.each<DatabaseKind>(databaseKinds())('%s', (database) => {
     ]);
     for (const ref of [body.id, body.slug]) expect(await json(await call(ada, `/v1/workspaces/${ref}`))).toEqual(body);
     expect((await json(await call(ada, '/v1/workspaces?count=true'))).workspaces).toEqual([body]);
-    expect((await json(await call(ada, '/v1/me'))).workspaces).toEqual([{ id: body.id, name: body.name, slug: body.slug, role: 'owner' }]);
+    expect((await json(await call(ada, '/v1/me'))).workspaces).toEqual([
+      { id: body.id, name: body.name, slug: body.slug, role: 'owner', billing_manager: false },
+    ]);
     const second = await json(await call(ada, '/v1/workspaces', post({ name: 'Map Makers!' })));
     expect(second.slug).toMatch(/^map-makers-[a-z2-7]{4}$/);
     expect(await refusal(call(ada, '/v1/workspaces', post({ name: 'Other', slug: 'map-makers' })))).toEqual([409, 'SLUG_TAKEN', 'slug']);
@@ -52,7 +54,7 @@ describe.each<DatabaseKind>(databaseKinds())('%s', (database) => {
       with made as (
         insert into workspace (id, slug, name, created_at_ms, updated_at_ms)
         select 'wsp_' || lpad(n::text, 20, '0') || ${database.slice(0, 4)}, ${database} || '-full-' || n, 'Full', 0, 0
-        from generate_series(1, ${LIMITS.workspacesOwnedMax - 2}) n returning id
+        from generate_series(1, ${TIERS.free.workspacesOwnedMax - 2}) n returning id
       )
       insert into workspace_member (workspace_id, user_id, role, joined_at_ms) select id, ${ada.userId}, 'owner', 0 from made`;
     const made = await Promise.all(Array.from({ length: 4 }, (_, n) => call(ada, '/v1/workspaces', post({ name: `Last ${n}` }))));
