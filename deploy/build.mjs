@@ -24,6 +24,7 @@ const entries = {
   'script-worker': 'src/features/automation/scripts/script-worker.ts',
   'picture-process': 'src/features/library/assets/thumbnails/picture-process.ts',
   'convert-worker': 'src/features/library/imports/convert/convert-worker.ts',
+  'mail-worker': 'src/features/business/support/inbound/mail-worker.ts',
   'data-dir-probe': 'src/storage/data-dir-probe.ts',
   bench: 'bench/main.ts',
 };

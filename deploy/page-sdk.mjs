@@ -1,5 +1,5 @@
 // Builds the scripts of published pages: the SDK (one JavaScript expression, which the server calls with the artifact's id), its types, and the
-// comment overlay.
+// comment overlay and the chat box.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -16,7 +16,7 @@ const MODULES = {
   'sdk-yjs.mjs': `export * from 'yjs';\nexport { ${AWARENESS} } from './sdk-doc.mjs';`,
 };
 
-/** Writes `page/sdk.core.js`, `page/sdk-doc.mjs`, `page/sdk-yjs.mjs`, `page/sdk.d.ts` and `page/overlay.js` below `outdir`. */
+/** Writes `page/sdk.core.js`, `page/sdk-doc.mjs`, `page/sdk-yjs.mjs`, `page/sdk.d.ts`, `page/overlay.js` and `page/chat.js` below `outdir`. */
 export async function buildPageSdk(root, outdir) {
   const folder = join(root, 'src/clients/page');
   const settings = {
@@ -39,6 +39,8 @@ export async function buildPageSdk(root, outdir) {
   writeFileSync(join(outdir, 'page/sdk.d.ts'), types(folder));
   const overlay = join(root, 'src/clients/overlay/main.ts');
   writeFileSync(join(outdir, 'page/overlay.js'), await textOf({ entryPoints: [overlay], format: 'iife', external: ['yjs'] }));
+  const chat = join(root, 'src/clients/chat-box/main.ts');
+  writeFileSync(join(outdir, 'page/chat.js'), await textOf({ entryPoints: [chat], format: 'iife', external: ['yjs'] }));
 }
 
 /** The declaration file: the text of the files that contain only types. */

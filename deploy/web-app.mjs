@@ -8,7 +8,7 @@ import { build, transform } from 'esbuild';
 // Browsers with dialog, popover and :has().
 const TARGET = ['chrome114', 'firefox125', 'safari17'];
 // Sheets in the order in which they apply.
-const SHEETS = ['base.css', 'components.css', 'shell.css', 'library.css', 'artifact.css', 'workspace.css'];
+const SHEETS = ['base.css', 'components.css', 'shell.css', 'library.css', 'artifact.css', 'workspace.css', 'support.css', 'instance.css'];
 
 /** Writes `web/` below `outdir`. */
 export async function buildWebApp(root, outdir) {

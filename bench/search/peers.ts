@@ -7,14 +7,18 @@ export const ILIKE = 'ILIKE';
 export const MINISEARCH = 'MiniSearch';
 
 const HITS = 5;
+const SEEDED_AT_ONCE = 500;
 
-/** The texts of the index, plain, for `ILIKE`. */
-export async function seedPlain(sql: postgres.Sql): Promise<void> {
+/** The texts of all pages, plain, for `ILIKE`. Those from `indexed` on are copies of the first ones. */
+export async function seedPlain(sql: postgres.Sql, { indexed, total, page }: PlainPlan): Promise<void> {
   await sql`create table bench_page (artifact_id text primary key, name text not null, body text not null)`;
-  await sql`
-    insert into bench_page (artifact_id, name, body)
-    select d.artifact_id, a.name, (select string_agg(p ->> 'text', ' ') from jsonb_array_elements(d.passages) p)
-    from search_document d join artifact a on a.id = d.artifact_id`;
+  for (let from = 0; from < indexed; from += SEEDED_AT_ONCE) {
+    const texts = Array.from({ length: Math.min(SEEDED_AT_ONCE, indexed - from) }, (_, at) => page(from + at).text);
+    await sql`
+      insert into bench_page (artifact_id, name, body)
+      select a.id, a.name, t.text from unnest(${texts}::text[]) with ordinality as t (text, at)
+        cross join generate_series(${from}::int + t.at::int - 1, ${total - 1}::int, ${indexed}::int) n join artifact a on a.id = 'art_' || lpad(n::text, 24, '0')`;
+  }
   await sql`vacuum analyze bench_page`;
 }
 
@@ -30,6 +34,12 @@ export async function byIlike(sql: postgres.Sql, q: string, workspaceId: string,
     where p.name || ' ' || p.body ilike all(${like})
     order by p.name ilike any(${like}) desc, p.updated_at_ms desc limit ${HITS}`;
   return rows.map(({ name }) => name);
+}
+
+interface PlainPlan {
+  readonly indexed: number;
+  readonly total: number;
+  readonly page: (number: number) => Page;
 }
 
 export class Library {

@@ -112,7 +112,7 @@ async function insertFiles(tx: postgres.TransactionSql, numbers: readonly number
  */
 export async function copyPages(sql: Sql, { indexed, total, workspaces }: CopyPlan): Promise<void> {
   const nowMs = Date.now();
-  await sql`drop index search_document_names, search_document_words`;
+  await sql`drop index search_document_words`;
   for (let from = indexed; from < total; from += indexed) {
     const last = Math.min(from + indexed, total) - 1;
     await sql`
@@ -126,15 +126,14 @@ export async function copyPages(sql: Sql, { indexed, total, workspaces }: CopyPl
       select 'ver_' || lpad(n::text, 24, '0'), 'art_' || lpad(n::text, 24, '0'), 1, 'index.html', 1, ${nowMs}
       from generate_series(${from}::int, ${last}::int) n`;
     await sql`
-      insert into search_document (artifact_id, reach, version_id, names, words, passages, indexed_at_ms)
-      select a.id, search_reach(a.visibility, a.workspace_id, a.owner_id), a.live_version_id, d.names, d.words, d.passages, ${nowMs}
+      insert into search_document (artifact_id, reach, version_id, names, telling, words, passages, indexed_at_ms)
+      select a.id, search_reach(a.id, a.visibility, a.workspace_id, a.owner_id), a.live_version_id, d.names, d.telling, d.words, d.passages, ${nowMs}
       from generate_series(${from}::int, ${last}::int) n join artifact a on a.id = 'art_' || lpad(n::text, 24, '0')
         join search_document d on d.artifact_id = 'art_' || lpad((n % ${indexed}::int)::text, 24, '0')`;
     await sql`delete from search_turn`;
   }
   await sql`set maintenance_work_mem = '1GB'`;
-  await sql`create index search_document_names on search_document using gin (names, reach)`;
-  await sql`create index search_document_words on search_document using gin (words, reach)`;
+  await sql`create index search_document_words on search_document using gin ((telling || words::tsvector), names, reach)`;
   await sql`vacuum analyze`;
 }
 
