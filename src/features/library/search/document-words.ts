@@ -9,6 +9,9 @@ export interface Stems {
   readonly spanish: string | null;
 }
 
+/** Words that are everywhere in one of the languages; of that language the stem is null. */
+export type CommonWords = ReadonlyMap<string, Stems>;
+
 /** A: what it is called. B: titles and headings. C: said often. D: said. */
 type Weight = 'A' | 'B' | 'C' | 'D';
 type Language = keyof Stems;
@@ -96,13 +99,13 @@ function languageOf(words: ReadonlyMap<string, Said>): Language {
 }
 
 /** Texts of tsvectors. Words that are everywhere in the language of the page count only where it is called so. */
-export function lexemesOf({ language, words }: DocumentWords, stems: ReadonlyMap<string, Stems>): Lexemes {
+export function lexemesOf({ language, words }: DocumentWords, common: CommonWords): Lexemes {
   const names: string[] = [];
   const telling: string[] = [];
   const others: string[] = [];
   for (const [word, { weight }] of words) {
     const isNamed = weight === 'A' || weight === 'B';
-    if (!isNamed && stems.get(word)?.[language] === null) continue;
+    if (!isNamed && common.get(word)?.[language] === null) continue;
     // Words are letters and digits alone.
     if (weight === 'A') names.push(word + PLACES.A);
     if (weight === 'D') others.push(word);

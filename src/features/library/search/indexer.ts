@@ -9,7 +9,7 @@ import { type Bus, onArtifact } from '../../../platform/bus.ts';
 import { loopTurns } from '../../../platform/loop-turns.ts';
 import { sqlState } from '../../../storage/sql.ts';
 import type { ServiceDeps } from '../../deps.ts';
-import { documentWords, lexemesOf } from './document-words.ts';
+import { type DocumentWords, documentWords, lexemesOf } from './document-words.ts';
 import {
   claimTurns,
   countTurns,
@@ -41,7 +41,7 @@ const LEASE_S = 120;
 const LOOK_EVERY_MS = 60_000;
 const GATHER_MS = 20;
 /** Claimed, and then written, in one statement. */
-const AT_ONCE = 8;
+const AT_ONCE = 16;
 /** At the same time: of some the pages are read while the database writes others. */
 const PASSES = 3;
 const TOLD_MAX = 10_000;
@@ -50,6 +50,11 @@ const RETRY_MAX_MS = 3600_000;
 const QUEUED_AT_ONCE = 500;
 const QUEUE_ATTEMPTS_MAX = 5;
 const DEADLOCK = '40P01';
+
+/** What an artifact says, before it is known which of its words are common. */
+interface ReadPage extends Pick<NewDocument, 'turn' | 'versionId' | 'passages'> {
+  readonly said: DocumentWords;
+}
 
 export class Indexer {
   readonly #deps: IndexerDeps;
@@ -180,7 +185,7 @@ export class Indexer {
 
   async #index(turns: readonly Turn[]): Promise<void> {
     const { sql } = this.#deps;
-    const documents: NewDocument[] = [];
+    const pages: ReadPage[] = [];
     const gone: Turn[] = [];
     const sources = new Map(
       (
@@ -194,9 +199,10 @@ export class Indexer {
     for (const turn of turns) {
       const source = sources.get(turn.artifactId);
       if (source === undefined) gone.push(turn);
-      else await this.#orPostpone(turn, async () => documents.push(await this.#documentOf(turn, source, files)));
+      else await this.#orPostpone(turn, async () => pages.push(await this.#read(turn, source, files)));
     }
     if (gone.length > 0) await endTurns(sql, gone);
+    const documents = await this.#documentsOf(pages);
     const written = await this.#write(documents).catch(() => new Set<ArtifactId>());
     // What has changed meanwhile, what somebody holds, and all of them where one is what the database does not take.
     for (const document of documents)
@@ -231,14 +237,28 @@ export class Indexer {
     }
   }
 
-  async #documentOf(turn: Turn, source: Source, files: ReadonlyMap<VersionId, readonly PageFile[]>): Promise<NewDocument> {
+  async #read(turn: Turn, source: Source, files: ReadonlyMap<VersionId, readonly PageFile[]>): Promise<ReadPage> {
     const { version_id: versionId } = source;
     const read = await readPages(this.#deps, (versionId === null ? undefined : files.get(versionId)) ?? [], this.#stopping.signal);
     const titles = [source.social_title ?? '', source.social_description ?? '', ...read.titles];
     await loopTurns.next('search');
     const said = documentWords({ name: source.name, slug: source.slug, titles }, read.pieces);
-    const lexemes = lexemesOf(said, await this.#stems.of(said.words));
-    return { turn, versionId, ...lexemes, passages: await packed(read.pieces) };
+    return { turn, versionId, said, passages: await packed(read.pieces) };
+  }
+
+  /** New words of all these pages are learnt at once, because each such statement is a commit; one by one where that is refused. */
+  async #documentsOf(pages: readonly ReadPage[]): Promise<NewDocument[]> {
+    const all = await this.#stems.commonOf(wordsOfAll(pages)).catch(() => null);
+    const documents: NewDocument[] = [];
+    for (const page of pages) {
+      await this.#orPostpone(page.turn, async () => {
+        const { said, ...rest } = page;
+        const common = all ?? (await this.#stems.commonOf(wordsOfAll([page])));
+        await loopTurns.next('search');
+        documents.push({ ...rest, ...lexemesOf(said, common) });
+      });
+    }
+    return documents;
   }
 
   /** Answers of which artifacts it has written the documents and ended the turns. */
@@ -261,6 +281,12 @@ export class Indexer {
     await releaseTurn(sql, turn);
     this.#told.add(turn.artifactId);
   }
+}
+
+function wordsOfAll(pages: readonly ReadPage[]): ReadonlySet<string> {
+  const all = new Set<string>();
+  for (const { said } of pages) for (const word of said.words.keys()) all.add(word);
+  return all;
 }
 
 function codeOf(err: unknown): string {

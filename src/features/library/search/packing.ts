@@ -6,13 +6,15 @@ import type { Piece } from './passages-of.ts';
 /** What is deflated or read in one turn of the loop. */
 const GROUP_CHARS = 32 * 1024;
 const LENGTH_BYTES = 4;
+/** A fiftieth larger than at the usual level, in three quarters of the time. */
+const DEFLATE = { level: 4, memLevel: 9 };
 const LANE = 'search';
 
 export async function packed(pieces: readonly Piece[]): Promise<Buffer> {
   const parts: Buffer[] = [];
   for (const group of groupsOf(pieces)) {
     if (parts.length > 0) await loopTurns.next(LANE);
-    const deflated = deflateRawSync(JSON.stringify(group.map(({ path, heading, text }) => [path, heading, text])));
+    const deflated = deflateRawSync(JSON.stringify(group.map(({ path, heading, text }) => [path, heading, text])), DEFLATE);
     const length = Buffer.alloc(LENGTH_BYTES);
     length.writeUInt32BE(deflated.length);
     parts.push(length, deflated);

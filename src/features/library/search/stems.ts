@@ -1,6 +1,6 @@
 /** The stems of words, asked of the database once and then remembered: pages say mostly the same words. */
 import type { Sql } from '../../../storage/sql.ts';
-import type { Stems } from './document-words.ts';
+import type { CommonWords, Stems } from './document-words.ts';
 import { learnWords } from './index-rows.ts';
 
 const KNOWN_MAX = 100_000;
@@ -17,27 +17,38 @@ export function isSpelt(word: string): boolean {
 
 export class StemBook {
   readonly #sql: Sql;
-  #known = new Map<string, Stems>();
+  #known: Book = newBook();
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
   /**
-   * Of all of these and of others. Those that others may mean are in the table of words before this resolves, so that no page is found by a misspelt
-   * word only because another page says the word too.
+   * Those of these words that are common, and others. When this resolves, the words that others may mean are in the table of words, so that no page is
+   * found by a misspelt word only because another page says the word too.
    */
-  async of(words: ReadonlyMap<string, unknown>): Promise<ReadonlyMap<string, Stems>> {
+  async commonOf(words: ReadonlySet<string>): Promise<CommonWords> {
     // A full book is left to whoever reads it still.
-    if (this.#known.size >= KNOWN_MAX) this.#known = new Map();
-    const known = this.#known;
+    if (this.#known.all.size >= KNOWN_MAX) this.#known = newBook();
+    const { all, common } = this.#known;
     const unknown: string[] = [];
-    for (const word of words.keys()) if (!known.has(word)) unknown.push(word);
+    for (const word of words) if (!all.has(word)) unknown.push(word);
     for (let at = 0; at < unknown.length; at += LEARNT_AT_ONCE) {
       const some = unknown.slice(at, at + LEARNT_AT_ONCE);
-      for (const { word, english, spanish } of await learnWords(this.#sql, some, some.filter(isSpelt)))
-        known.set(word, { english, spanish });
+      for (const { word, english, spanish } of await learnWords(this.#sql, some, some.filter(isSpelt))) {
+        all.add(word);
+        if (english === null || spanish === null) common.set(word, { english, spanish });
+      }
     }
-    return known;
+    return common;
   }
+}
+
+interface Book {
+  readonly all: Set<string>;
+  readonly common: Map<string, Stems>;
+}
+
+function newBook(): Book {
+  return { all: new Set(), common: new Map() };
 }
