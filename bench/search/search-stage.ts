@@ -101,6 +101,13 @@ export async function indexing(easel: Server, sql: postgres.Sql): Promise<Indexi
   return { pages: first, perS: first / seconds, serverUs: ((await cpuUs(easel.pid)) - before) / first };
 }
 
+/** Waits for the end of the daily sweep, which begins with each start, and has the database write what it still holds back. */
+export async function settled(sql: postgres.Sql): Promise<void> {
+  const isSwept = async () => (await sql`select from house_job where name = 'sweeps' and done_ms >= due_ms`).length > 0;
+  while (!(await isSwept())) await pause(LOOK_MS);
+  await sql`checkpoint`;
+}
+
 /** Bytes of everything that search keeps: texts, words and their indexes. */
 export async function indexBytes(sql: postgres.Sql): Promise<number> {
   const [row] = await sql`select pg_total_relation_size('search_document') + pg_total_relation_size('search_word') as n`;

@@ -38,9 +38,12 @@ function builtExample(name: string): Site {
   return new Map(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file))]));
 }
 
-/** Errors of a page, except those caused by killing the server. */
+/**
+ * Errors of a page, except those caused by killing the server. After a socket that did not open, the SDK asks by a plain request why; a server that is
+ * back by then answers 426.
+ */
 function ownTroubles({ troubles }: Visit): readonly string[] {
-  return troubles.filter((trouble) => !/^404: .*\/query$|status of 404|net::ERR_|503/.test(trouble));
+  return troubles.filter((trouble) => !/^404: .*\/query$|status of 404|^426: .*\/channels$|status of 426|net::ERR_|503/.test(trouble));
 }
 
 /** The visible text of the editor, without the names at other cursors. */

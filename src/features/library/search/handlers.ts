@@ -41,11 +41,11 @@ export function searchHandlers(deps: SearchDeps & Working): Handlers<'search.fin
   };
 }
 
-/** One group after the other: one search takes one connection. */
+/** Artifacts, which take longest, beside the other groups, which follow each other: one search takes two connections at most. */
 async function findAll(
   deps: SearchDeps,
   asking: Asking,
-  { q, groups, limit }: Call<Endpoints['search.find']>['query'],
+  { q, groups: wanted, limit }: Call<Endpoints['search.find']>['query'],
   ended: AbortSignal,
 ) {
   const terms = await termsOf(deps.sql, q, true);
@@ -53,11 +53,20 @@ async function findAll(
   // Only signs: that is nobody's name and no word.
   const isNothing = terms.length === 0 && q.trim() !== '';
   if (isNothing) return found;
-  for (const group of groups ?? SEARCH_GROUPS) {
-    // Whoever types on has left, and what is typed then waits for this one.
-    ended.throwIfAborted();
-    found.set(group, await hitsOf(deps, group, asking, terms, limit));
-  }
+  const groups: readonly SearchGroup[] = wanted ?? SEARCH_GROUPS;
+  const named = async () => {
+    for (const group of groups) {
+      if (group === 'artifacts') continue;
+      // Whoever types on has left, and what is typed then waits for this one.
+      ended.throwIfAborted();
+      found.set(group, await namedHits(deps, group, asking, terms, limit));
+    }
+  };
+  const artifacts = async () => {
+    if (groups.includes('artifacts')) found.set('artifacts', await artifactHits(deps, asking, terms, limit));
+  };
+  // Both have ended when this search gives its place to the next one, also where one of them fails.
+  for (const each of await Promise.allSettled([artifacts(), named()])) if (each.status === 'rejected') throw each.reason;
   return found;
 }
 
@@ -83,10 +92,6 @@ async function workspaceOf(workspaces: WorkspaceDirectory, principal: Principal,
       ? new Failure(error.code, { param: 'workspace', message: 'You are not a member of this workspace.' })
       : error;
   });
-}
-
-async function hitsOf(deps: SearchDeps, group: SearchGroup, asking: Asking, terms: readonly Term[], limit: number): Promise<SearchHit[]> {
-  return group === 'artifacts' ? artifactHits(deps, asking, terms, limit) : namedHits(deps, group, asking, terms, limit);
 }
 
 async function artifactHits({ sql, config }: SearchDeps, { reader, workspaceId }: Asking, terms: readonly Term[], limit: number) {

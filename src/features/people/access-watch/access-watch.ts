@@ -42,6 +42,12 @@ interface Watching {
   expiry: Timer | undefined;
 }
 
+/** Accounts that are being read. Outdated: there was another fact about one of them meanwhile. */
+interface Reading {
+  readonly of: ReadonlySet<UserId>;
+  isOutdated: boolean;
+}
+
 type Found = { readonly head: ArtifactHead } | { readonly over: AccessEnd };
 /** Undefined where they could not be read. */
 type Standings = ReadonlyMap<UserId, Standing>;
@@ -58,6 +64,7 @@ export class AccessWatch implements OpenAccess {
   /** The number of the last fact about each artifact that is being decided: a head that was read because of an earlier fact may be stale. */
   readonly #deciding = new Map<ArtifactId, number>();
   #facts = 0;
+  readonly #readings = new Set<Reading>();
 
   constructor(deps: AccessWatchDeps) {
     this.#deps = deps;
@@ -73,6 +80,7 @@ export class AccessWatch implements OpenAccess {
       },
       'person.changed': ({ userIds }) => {
         for (const id of userIds) this.#recentUsers.note(id);
+        for (const reading of this.#readings) reading.isOutdated ||= userIds.some((id) => reading.of.has(id));
         return this.#peopleChanged(new Set(userIds));
       },
       'folder.changed': (fact) => this.#foldersChanged(fact),
@@ -181,14 +189,34 @@ export class AccessWatch implements OpenAccess {
     const callers = this.#openCalls(isTheirs).flatMap(({ caller }) => (caller?.kind === 'user' ? [caller.userId] : []));
     const open = new Set([...callers, ...[...userIds].filter((id) => this.#byUser.has(id))]);
     if (open.size === 0) return;
-    this.#facts += 1;
-    const fact = this.#facts;
-    const standings = await this.#inTime(() => this.#deps.tokens.standingsOf([...open]));
+    const { standings, fact } = await this.#readStandings(open);
     const decisions = [...open].flatMap((id) => [
       ...[...(this.#byUser.get(id) ?? [])].map((watching) => this.#stands(watching, standings, fact)),
       ...this.#openCalls(({ caller }) => caller?.kind === 'user' && caller.userId === id).map((call) => this.#callStands(call, standings)),
     ]);
     await Promise.all(decisions);
+  }
+
+  /**
+   * Read again where there was another fact meanwhile: a call that begins behind a suspension and its lifting must not end by what was read between
+   * them. Not for longer than one read may take, so that a stream of facts holds up no decision.
+   */
+  async #readStandings(of: ReadonlySet<UserId>): Promise<{ readonly standings: Standings | undefined; readonly fact: number }> {
+    const { ioClock, tokens } = this.#deps;
+    const reading: Reading = { of, isOutdated: false };
+    const begunMs = ioClock.monotonicMs();
+    this.#readings.add(reading);
+    try {
+      for (;;) {
+        reading.isOutdated = false;
+        this.#facts += 1;
+        const fact = this.#facts;
+        const standings = await this.#inTime(() => tokens.standingsOf([...of]));
+        if (!reading.isOutdated || ioClock.monotonicMs() - begunMs >= DECISION_MS) return { standings, fact };
+      }
+    } finally {
+      this.#readings.delete(reading);
+    }
   }
 
   async #stands(watching: Watching, standings: Standings | undefined, fact: number): Promise<void> {

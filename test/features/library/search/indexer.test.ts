@@ -127,7 +127,7 @@ if (databaseKinds().includes('postgres'))
   });
 
 test('what changes while there is a backlog comes before the rest of the backlog', async () => {
-  for (let at = 0; at < 40; at += 1) await put(`a${at}`);
+  for (let at = 0; at < 80; at += 1) await put(`a${at}`);
   await put('last', 500);
   const bus = new LocalBus(SILENT);
   let isTold = false;
@@ -137,9 +137,9 @@ test('what changes while there is a backlog comes before the rest of the backlog
   });
   await vi.waitFor(async () => expect(await database.sql`select from search_turn`).toHaveLength(0), { timeout: 10_000, interval: 20 });
   const rows = await database.sql<{ artifact_id: string }[]>`select artifact_id from search_document order by indexed_at_ms`;
-  expect(rows).toHaveLength(41);
+  expect(rows).toHaveLength(81);
   // Behind what has been claimed before it.
-  expect(rows.findIndex(({ artifact_id }) => artifact_id === 'last')).toBeLessThanOrEqual(24);
+  expect(rows.findIndex(({ artifact_id }) => artifact_id === 'last')).toBeLessThanOrEqual(48);
 });
 
 test('the log of a failure has its code, and nothing that the page says', async () => {
@@ -154,4 +154,54 @@ test('the log of a failure has its code, and nothing that the page says', async 
   start({ log });
   await vi.waitFor(() => expect(warned).toHaveLength(1), { timeout: 10_000, interval: 20 });
   expect(warned).toEqual([{ code: expect.any(String), artifactId: 'a', attempts: 1 }]);
+});
+
+const LEARNS = 'insert into search_word';
+
+/** The client, of which `isRefused` is asked about each statement by its text. */
+function refusing(isRefused: (text: string) => boolean): TestDatabase['sql'] {
+  return new Proxy(database.sql, {
+    apply: (target, self, args) => {
+      const [texts] = args as [readonly string[] | undefined];
+      if (Array.isArray(texts) && isRefused(texts.join(' '))) return Promise.reject(new Error('refused'));
+      return Reflect.apply(target as (...of: unknown[]) => unknown, self, args);
+    },
+  });
+}
+
+const nothingWaits = () =>
+  vi.waitFor(async () => expect(await database.sql`select from search_turn`).toHaveLength(0), { timeout: 20_000, interval: 20 });
+
+test('the words of several artifacts are learnt by one statement', async () => {
+  let learnt = 0;
+  for (const id of ['alpha', 'beta', 'gamma']) await put(id);
+  start({
+    sql: refusing((text) => {
+      if (text.includes(LEARNS)) learnt += 1;
+      return false;
+    }),
+  });
+  await nothingWaits();
+  expect(learnt).toBe(1);
+  const words = await database.sql<{ word: string }[]>`select word from search_word where word in ('alpha', 'beta', 'gamma') order by word`;
+  expect(words.map(({ word }) => word)).toEqual(['alpha', 'beta', 'gamma']);
+});
+
+test('where that is refused each artifact is on its own', async () => {
+  let refused = 0;
+  const ids = ['delta', 'epsilon', 'zeta'];
+  for (const id of ids) await put(id);
+  start({
+    sql: refusing((text) => {
+      if (!text.includes(LEARNS) || refused === 2) return false;
+      refused += 1;
+      return true;
+    }),
+  });
+  await vi.waitFor(async () => expect(await database.sql`select from search_document`).toHaveLength(2), { timeout: 20_000, interval: 20 });
+  const [left, ...others] = await database.sql<{ due_at_ms: number; lease_ends_at: Date | null }[]>`
+    select due_at_ms, lease_ends_at from search_turn`;
+  // It is tried again later, as whatever cannot be indexed.
+  expect([left?.lease_ends_at, others]).toEqual([null, []]);
+  expect(left?.due_at_ms).toBeGreaterThan(2000);
 });

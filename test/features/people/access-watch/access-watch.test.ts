@@ -221,6 +221,48 @@ test('facts about one account that come together leave what was read last, and e
   expect(told).toEqual([{ head, principal: { ...one, isAdmin: true } }]);
 });
 
+test('a call that begins after a suspension was lifted does not end by what was read before', async () => {
+  const reads: ((read: Map<UserId, Standing>) => void)[] = [];
+  const { access, clock, changePeople } = watching(undefined, () => new Promise((resolve) => reads.push(resolve)));
+  const one = user(clock, null);
+  const ends: string[] = [];
+  const call = (name: string) => ({
+    caller: one,
+    artifactId: undefined,
+    decideAgain: () => ends.push(`${name} goes on`),
+    end: (over: string) => ends.push(`${name}: ${over}`),
+  });
+  const open = [call('during')];
+  access.attend({ open: () => open });
+  changePeople(one.userId);
+  open.length = 0;
+  // Nothing of theirs is open now.
+  changePeople(one.userId);
+  open.push(call('after'));
+  reads[0]?.(new Map());
+  await turn();
+  expect(ends).toEqual([]);
+  reads[1]?.(new Map([[one.userId, { person: one.person, isAdmin: false, isStaff: false }]]));
+  await turn();
+  expect([ends, reads.length]).toEqual([['after goes on'], 2]);
+});
+
+test('facts that never cease hold up no decision for longer than a read may take', async () => {
+  const reads: ((read: Map<UserId, Standing>) => void)[] = [];
+  const { clock, told, watch, changePeople } = watching(undefined, () => new Promise((resolve) => reads.push(resolve)));
+  const one = user(clock, null);
+  watch(one);
+  changePeople(one.userId);
+  for (let at = 0; told.length === 0 && at < 20; at += 1) {
+    clock.advance(100);
+    changePeople(one.userId);
+    reads[at]?.(new Map());
+    await turn();
+  }
+  expect(told).toEqual([{ over: 'revoked' }]);
+  expect(clock.monotonicMs()).toBeLessThan(1000);
+});
+
 test('facts that were missed: what is open is decided anew by its credential, its person and its artifact', async () => {
   const [revoked, left, kept] = [userPrincipal(newId('user')), userPrincipal(newId('user')), userPrincipal(newId('user'))];
   const standing = { person: kept.person, isAdmin: true, isStaff: false };
