@@ -1,5 +1,6 @@
 /** Prints a suite's figures and saves them in bench/results as Markdown and JSON. */
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -46,10 +47,27 @@ export function machine(): Readonly<Record<string, string>> {
 /** A warning for the report if the machine was busy before the bench began; empty on a quiet machine. */
 export function disturbance(): string[] {
   const [minute = 0] = loadavg();
-  if (minute < cpus().length / 2) return [];
-  return [
-    'The machine was busy with other work, so rates, latencies and start times are worse than on a quiet machine. Repeat the run there.',
-  ];
+  const found: string[] = [];
+  if (minute >= cpus().length / 2)
+    found.push(
+      'The machine was busy with other work, so rates, latencies and start times are worse than on a quiet machine. Repeat the run there.',
+    );
+  if (pagesOut())
+    found.push(
+      'The system takes what was not read for a while out of memory (DAMON), though most of it is free: what is read again comes from the disk.',
+    );
+  return found;
+}
+
+/** Whether the kernel is told to evict pages before memory is short, as hosts of virtual machines do. */
+function pagesOut(): boolean {
+  try {
+    const folder = '/sys/kernel/mm/damon/admin/kdamonds/0';
+    const said = (name: string) => readFileSync(`${folder}/${name}`, 'utf8').trim();
+    return said('state') === 'on' && said('contexts/0/schemes/0/action') === 'pageout';
+  } catch {
+    return false;
+  }
 }
 
 export function loadText(): string {

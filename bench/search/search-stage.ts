@@ -101,11 +101,23 @@ export async function indexing(easel: Server, sql: postgres.Sql): Promise<Indexi
   return { pages: first, perS: first / seconds, serverUs: ((await cpuUs(easel.pid)) - before) / first };
 }
 
-/** Waits for the end of the daily sweep, which begins with each start, and has the database write what it still holds back. */
+/**
+ * Waits for the end of the daily sweep, which begins with each start, has the database write what it still holds back, and reads what it is searched
+ * by once, as the searches of an hour would.
+ */
 export async function settled(sql: postgres.Sql): Promise<void> {
   const isSwept = async () => (await sql`select from house_job where name = 'sweeps' and done_ms >= due_ms`).length > 0;
   while (!(await isSwept())) await pause(LOOK_MS);
   await sql`checkpoint`;
+  await sql`create extension if not exists pg_prewarm`;
+  await sql`
+    with kept as (
+      select oid, reltoastrelid from pg_class where oid in ('search_document'::regclass, 'search_word'::regclass, 'artifact'::regclass)
+    )
+    select pg_prewarm(oid, 'read') from (
+      select oid from kept union all select reltoastrelid from kept where reltoastrelid <> 0
+      union all select indexrelid from pg_index where indrelid in (select oid from kept)
+    ) as r (oid)`;
 }
 
 /** Bytes of everything that search keeps: texts, words and their indexes. */

@@ -69,7 +69,7 @@ export async function benchSearch(options: SearchOptions): Promise<boolean> {
 const METHOD = [
   `Easel runs with its default settings, as \`node dist/main.js\`; ${pinningNote()}.`,
   'Pages are paragraphs of the documentation of npm packages, mixed, with invented words among them, about 20 KB of text each. One of ten is public, six are open to their workspace, three are private.',
-  'Searches begin when the sweep that follows the start has ended and the database has written its checkpoint.',
+  'Searches begin when the sweep that follows the start has ended, the database has written its checkpoint, and the tables and indexes of search have been read once.',
   'Calls are made one after the other by 20 people in turn, each a member of another workspace: one to three words of a page, every other time one of them misspelt, one of three times the last one only begun.',
 ];
 

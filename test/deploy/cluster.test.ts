@@ -31,6 +31,18 @@ function start(settings: Readonly<Record<string, string>>): Started {
   return { lines, ended, kill: (signal) => void child.kill(signal) };
 }
 
+/** Ends what hangs, before the test itself ends without a word of where. */
+const PATIENCE_MS = 45_000;
+
+/** Rejects with what the cluster has said meanwhile. */
+async function inTime<T>(step: string, { lines }: Started, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error(`${step}: nothing within ${PATIENCE_MS} ms. The cluster said:\n${lines.join('\n')}`)));
+  });
+  return Promise.race([work(signal), late]);
+}
+
 describeWith('redisUrl')('npm run cluster', () => {
   test('starts nodes behind one address, which serve one artifact together, and ends with all of them', async () => {
     const [database, folder] = [await createServerDatabase('empty'), temporaryDir()];
@@ -47,26 +59,29 @@ describeWith('redisUrl')('npm run cluster', () => {
     const cluster = start(settings);
     onTestFinished(async () => {
       cluster.kill('SIGTERM');
-      await cluster.ended;
+      await inTime('ending', cluster, () => cluster.ended).catch(() => cluster.kill('SIGKILL'));
       await database.drop();
       folder.remove();
     });
     const baseUrl = `http://localhost:${port}`;
     await expect.poll(() => cluster.lines.find((line) => line.includes('nodes are up'))).toContain(`2 nodes are up behind ${baseUrl}`);
-    const [target] = await publishTargets({ baseUrl }, 1);
+    const [target] = await inTime('publishing', cluster, () => publishTargets({ baseUrl }, 1));
     const path = `/v1/data/${target?.artifactId}`;
     const headers = { authorization: `Bearer ${target?.token}`, 'content-type': 'application/json' };
-    const put = await fetch(`${baseUrl}${path}/json/key`, { method: 'PUT', headers, body: '"seen by all"' });
+    const put = await inTime('writing', cluster, (signal) =>
+      fetch(`${baseUrl}${path}/json/key`, { method: 'PUT', headers, body: '"seen by all"', signal }),
+    );
     expect(put.status).toBe(201);
     for (const at of [0, 1, 2]) {
-      const got = await fetch(`http://localhost:${port + at}${path}/json/key`, { headers });
+      const url = `http://localhost:${port + at}${path}/json/key`;
+      const got = await inTime(`reading at ${at}`, cluster, (signal) => fetch(url, { headers, signal }));
       expect([at, await got.json()]).toEqual([at, expect.objectContaining({ data: expect.objectContaining({ value: 'seen by all' }) })]);
     }
     const socket = new WebSocket(`ws://localhost:${port}${path}/channels`, { headers });
-    const [frame] = await once(socket, 'message');
+    const [frame] = await inTime('connecting', cluster, (signal) => once(socket, 'message', { signal }));
     expect(JSON.parse(String(frame))).toMatchObject({ type: 'hello' });
     cluster.kill('SIGTERM');
-    expect(await cluster.ended).toBe(0);
+    expect(await inTime('ending', cluster, () => cluster.ended)).toBe(0);
     expect(cluster.lines).toContain('node1 has ended.');
     expect(cluster.lines).toContain('node2 has ended.');
   });
