@@ -38,7 +38,9 @@ const PATIENCE_MS = 45_000;
 async function inTime<T>(step: string, { lines }: Started, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const late = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(new Error(`${step}: nothing within ${PATIENCE_MS} ms. The cluster said:\n${lines.join('\n')}`)));
+    signal.addEventListener('abort', () =>
+      reject(new Error(`${step}: nothing within ${PATIENCE_MS} ms. The cluster said:\n${lines.join('\n')}`)),
+    );
   });
   return Promise.race([work(signal), late]);
 }
