@@ -21,6 +21,7 @@ import { snippetsOf } from './snippets.ts';
 import { type Term, termsOf } from './terms.ts';
 
 export interface SearchDeps extends Pick<ServiceDeps, 'sql' | 'config'> {
+  readonly isEmbedded: boolean;
   readonly workspaces: WorkspaceDirectory;
 }
 
@@ -41,7 +42,10 @@ export function searchHandlers(deps: SearchDeps & Working): Handlers<'search.fin
   };
 }
 
-/** Artifacts, which take longest, beside the other groups, which follow each other: one search takes two connections at most. */
+/**
+ * Artifacts, which take longest, beside the other groups, which follow each other: one search takes two connections at most. On the embedded database,
+ * which runs one statement at a time, it has one statement there at a time, because others wait for each.
+ */
 async function findAll(
   deps: SearchDeps,
   asking: Asking,
@@ -65,6 +69,11 @@ async function findAll(
   const artifacts = async () => {
     if (groups.includes('artifacts')) found.set('artifacts', await artifactHits(deps, asking, terms, limit));
   };
+  if (deps.isEmbedded) {
+    await artifacts();
+    await named();
+    return found;
+  }
   // Both have ended when this search gives its place to the next one, also where one of them fails.
   for (const each of await Promise.allSettled([artifacts(), named()])) if (each.status === 'rejected') throw each.reason;
   return found;

@@ -61,6 +61,17 @@ describe.each(databaseKinds())('over %s', (database) => {
     expect(await titles(easel, owner, q)).toEqual([]);
   });
 
+  test('who says the words as they are written comes before who says one like it, however new', async () => {
+    const person = await easel.newUser('pro');
+    await page(easel, person, 'Older', 'A stable keeps a horse.');
+    await page(easel, person, 'Older, like it', 'A staple keeps a horse.');
+    easel.clock.advance(1000);
+    await page(easel, person, 'Newer', 'A staple keeps a horse.');
+    await indexed(easel);
+    expect(await titles(easel, person, 'stable horse')).toEqual(['Older', 'Newer', 'Older, like it']);
+    expect((await titles(easel, person, 'staple horse')).at(-1)).toBe('Older');
+  });
+
   test('a hit says where the words are', async () => {
     const [hit] = (await found(easel, owner, 'vacations policies')).artifacts;
     expect(hit).toMatchObject({ type: 'artifact', title: 'Handbook', url: expect.stringContaining('http'), score: expect.any(Number) });
