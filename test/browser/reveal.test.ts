@@ -108,7 +108,7 @@ describeWith('chromiumPath')('the demo of reveal.js, published and opened in Chr
       const answer = await ask({ 'accept-encoding': 'br' });
       expect(answer.headers['content-encoding']).toBe('br');
       return answer;
-    }, 20_000);
+    }, 60_000);
     expect(brotliDecompressSync(compressed.body).equals(demo.get('dist/reveal.js') ?? Buffer.alloc(0))).toBe(true);
     const again = await ask({ 'accept-encoding': 'br', 'if-none-match': String(compressed.headers.etag) });
     expect([again.status, again.body.length]).toEqual([304, 0]);

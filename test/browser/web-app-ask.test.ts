@@ -15,7 +15,7 @@ const HANDBOOK = '<title>Handbook</title><p>Everybody may take as much vacation 
 async function publishFound(client: Client, name: string, content: string, word: string, workspace_id?: string): Promise<string> {
   const { body } = await client.publish.publish({ body: { name, files: [{ path: 'index.html', content }], workspace_id } });
   const isFound = async () => (await client.search.find({ query: { q: word } })).body.artifacts.length;
-  await expect.poll(isFound, { timeout: 20_000 }).toBe(1);
+  await expect.poll(isFound, { timeout: 60_000 }).toBe(1);
   return 'artifact' in body ? body.artifact.id : '';
 }
 

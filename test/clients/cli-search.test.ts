@@ -22,7 +22,7 @@ it('search shows what was found by group, and admin search rebuild queues every 
       expect(shown.out).not.toBe('Nothing was found.\n');
       return shown;
     },
-    { timeout: 20_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   );
   expect(out).toMatch(new RegExp(`^ARTIFACTS .*\\nCoast +${slug} +http.* The keeper of the +lighthouse\\n$`));
   expect(JSON.parse((await run(['search', '--json'])).out).artifacts).toHaveLength(1);

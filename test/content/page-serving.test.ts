@@ -58,7 +58,7 @@ describe.each(databaseKinds())('[HTTP] pages on %s', (database) => {
       const compressed = await get('page', '/', { headers: { 'accept-encoding': 'gzip, br' } });
       expect(compressed.headers['content-encoding']).toBe('br');
       return compressed;
-    }, 20_000);
+    }, 60_000);
     expect(brotliDecompressSync(answer.body).toString()).toBe(PAGE);
     expect(Number(answer.headers['content-length'])).toBe(answer.body.length);
   });

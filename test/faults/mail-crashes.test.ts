@@ -74,7 +74,7 @@ describeWith('postgresUrl')('the process dies in the middle of mails', () => {
       const reply = await fetch(`${program.baseUrl}/v1/email/${id}`, { headers: { authorization: `Bearer ${token}` } });
       return ((await reply.json()) as { status: string }).status;
     };
-    await expect.poll(status, { timeout: 20_000 }).toBe('sent');
+    await expect.poll(status, { timeout: 60_000 }).toBe('sent');
     expect(new Set(smtp.arrived.map((mail) => mail.to))).toEqual(new Set(to));
     expect(smtp.arrived).toHaveLength(4);
     const idsOf = (address: string) => new Set(smtp.arrived.filter((mail) => mail.to === address).map(({ messageId }) => messageId));

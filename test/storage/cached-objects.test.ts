@@ -91,7 +91,7 @@ it('asks the store once for what it then has, read whole or in parts', async () 
   expect(await cached.read(first)).toEqual(one);
   expect(await all(cached.readRange(second, 0, 5999))).toEqual(two);
   await Promise.all([isKept(first), isKept(second)]);
-  await vi.waitFor(() => expect(cached.figures.bytes()).toBeGreaterThan(11_000));
+  await vi.waitFor(() => expect(cached.figures.bytes()).toBeGreaterThan(11_000), { timeout: 60_000 });
   expect(await all(cached.readRange(first, 100, 4999))).toEqual(one.subarray(100));
   expect(await cached.read(second)).toEqual(two);
   expect(origin.reads).toEqual([first, second]);
@@ -136,7 +136,7 @@ it('keeps to its bytes: the least recently used gives way, and what is too large
   for (const [at, sha256] of digests.entries()) {
     await cached.read(sha256);
     await isKept(sha256);
-    await vi.waitFor(() => expect(cached.figures.bytes()).toBeGreaterThan(9500 * Math.min(at + 1, 6)));
+    await vi.waitFor(() => expect(cached.figures.bytes()).toBeGreaterThan(9500 * Math.min(at + 1, 6)), { timeout: 60_000 });
     // The first is used again each time.
     await cached.read(digests[0] ?? '');
   }
@@ -187,7 +187,7 @@ it('reads on from the store where the disk fails or somebody empties the folder'
   const cached = await open();
   await cached.read(sha256);
   await isKept(sha256);
-  await vi.waitFor(() => expect(cached.figures.bytes()).toBeGreaterThan(0));
+  await vi.waitFor(() => expect(cached.figures.bytes()).toBeGreaterThan(0), { timeout: 60_000 });
   rmSync(join(fileOf(sha256), '..', '..'), { recursive: true });
   expect(await all(cached.readRange(sha256, 0, 3999))).toEqual(bytes);
   expect(await cached.read(sha256)).toEqual(bytes);

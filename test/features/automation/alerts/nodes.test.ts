@@ -46,7 +46,7 @@ describeWith('postgresUrl')('two nodes on one database', () => {
         select count(*)::int as total from alert_event where rule_id = any(${rules}) and delivery = 'delivered'`;
       return row?.total;
     };
-    await expect.poll(delivered, { timeout: 20_000, interval: 20 }).toBe(rules.length);
+    await expect.poll(delivered, { timeout: 60_000, interval: 20 }).toBe(rules.length);
     const events = await nodes[0].sql<{ events: number; attempts: number }[]>`
       select count(*)::int as events, sum(attempts)::int as attempts from alert_event where rule_id = any(${rules}) group by rule_id`;
     expect(events).toEqual(rules.map(() => ({ events: 1, attempts: 1 })));
@@ -70,7 +70,7 @@ describeWith('postgresUrl')('two nodes on one database', () => {
       advance(2000);
       return (await stage.events(page, id)).length;
     };
-    await expect.poll(events, { timeout: 10_000, interval: 20 }).toBe(1);
+    await expect.poll(events, { timeout: 60_000, interval: 20 }).toBe(1);
     const due = await sql`select due_at_ms from metric_turn where id = ${id}`;
     expect(taken && (await sql.begin((tx) => endTurn(tx, taken, 1)))).toBe(false);
     expect(await sql`select due_at_ms from metric_turn where id = ${id}`).toEqual(due);

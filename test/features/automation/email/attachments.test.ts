@@ -35,7 +35,7 @@ const send = (attachments: readonly object[], more: Record<string, unknown> = {}
     ...post({ artifact_id: artifactId, to: [reader()], subject: 'Plans', html: '<p>Here they are</p>', attachments, ...more }),
   });
 const statusOf = async (id: string, by: Person = owner) => json(await stage.easel.fetch(`/v1/email/${id}`, { token: by.token }));
-const settled = (id: string) => expect.poll(async () => (await statusOf(id)).status, { timeout: 15_000 });
+const settled = (id: string) => expect.poll(async () => (await statusOf(id)).status, { timeout: 60_000 });
 const rawTo = (address: string) => stage.smtp.taken.filter(({ to }) => to.includes(address)).map(({ text }) => text);
 const refusalOf = async (reply: Response | Promise<Response>) => {
   const answer = await reply;

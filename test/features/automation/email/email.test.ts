@@ -32,7 +32,7 @@ const notify = (artifactId: string, body: Record<string, unknown>, by?: TestUser
   });
 };
 const mailsTo = (address: string) => stage.smtp.taken.filter(({ to }) => to.includes(address)).map(({ text }) => text);
-const settled = (id: string, by: TestUser) => expect.poll(async () => (await json(await status(id, by))).status, { timeout: 15_000 });
+const settled = (id: string, by: TestUser) => expect.poll(async () => (await json(await status(id, by))).status, { timeout: 60_000 });
 let people = 0;
 const someone = () => {
   people += 1;

@@ -49,7 +49,7 @@ export async function hookStage(options: TestEaselOptions = {}): Promise<HookSta
         easel.clock.advance(1000);
         return host.at(path).length;
       };
-      await expect.poll(seen, { timeout: 20_000 }).toBeGreaterThanOrEqual(count);
+      await expect.poll(seen, { timeout: 60_000 }).toBeGreaterThanOrEqual(count);
       return host.at(path);
     },
     read: async (user, { id }) => json(await easel.fetch(`/v1/webhooks/${id}`, { token: user.token })),

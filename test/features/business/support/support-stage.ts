@@ -93,7 +93,7 @@ export async function chat({ easel }: MailStage, body: unknown, path = '/v1/supp
 /** The mail that has left to an address, once there are so many. */
 export async function mailsTo({ smtp }: MailStage, address: string, count: number): Promise<readonly string[]> {
   const found = () => smtp.taken.filter(({ to }) => to.includes(address)).map(({ text }) => text);
-  await vi.waitUntil(() => found().length >= count, { timeout: 20_000 });
+  await vi.waitUntil(() => found().length >= count, { timeout: 60_000 });
   return found();
 }
 

@@ -106,7 +106,7 @@ describe('an answer by the model', () => {
     // The silence is counted from the last piece, which may still be on its way.
     const moving = setInterval(() => easel.clock.advance(LIMITS.askModelIdleMs), 20);
     expect(await answer.finally(() => clearInterval(moving))).toMatchObject({ mode: 'extractive' });
-    await vi.waitFor(() => expect(model.hanging).toBe(0), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(() => expect(model.hanging).toBe(0), { timeout: 60_000, interval: 20 });
   });
 
   it('ends when its caller leaves, also where it is one of JSON', async () => {
@@ -115,9 +115,9 @@ describe('an answer by the model', () => {
     const init = post({ question: 'How much water do zebras drink?' });
     const answer = easel.fetch('/v1/ask', { token: acme.member.token, ...init, signal: leaving.signal });
     answer.catch(() => undefined);
-    await vi.waitFor(() => expect(model.hanging).toBe(1), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(() => expect(model.hanging).toBe(1), { timeout: 60_000, interval: 20 });
     leaving.abort();
-    await vi.waitFor(() => expect(model.hanging).toBe(0), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(() => expect(model.hanging).toBe(0), { timeout: 60_000, interval: 20 });
   });
 
   it('ends when its caller leaves, and when what it is made from is closed to them', async () => {
@@ -131,12 +131,12 @@ describe('an answer by the model', () => {
       signal: leaving.signal,
     });
     expect(reply.status).toBe(200);
-    await vi.waitFor(() => expect(model.hanging).toBe(1), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(() => expect(model.hanging).toBe(1), { timeout: 60_000, interval: 20 });
     leaving.abort();
-    await vi.waitFor(() => expect(model.hanging).toBe(0), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(() => expect(model.hanging).toBe(0), { timeout: 60_000, interval: 20 });
     const losing = asking(acme.member, 'How much water do zebras drink?', {}, EVENTS).then((stream) => stream.text());
     losing.catch(() => undefined);
-    await vi.waitFor(() => expect(model.hanging).toBe(1), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(() => expect(model.hanging).toBe(1), { timeout: 60_000, interval: 20 });
     const hide = (visibility: string) => easel.fetch(`/v1/artifacts/${open}`, { token: acme.owner.token, ...patch({ visibility }) });
     await hide('private');
     await expect(losing).rejects.toThrow();
@@ -174,13 +174,13 @@ describe('an answer under way', () => {
     model.behaviour = { pieces: ['Some of '], hangs: true };
     const text = asking(by, question, {}, EVENTS).then((stream) => stream.text());
     text.catch(() => undefined);
-    await vi.waitFor(() => expect(model.hanging).toBe(1), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(() => expect(model.hanging).toBe(1), { timeout: 60_000, interval: 20 });
     return { text };
   }
 
   async function expectEnd({ text }: { readonly text: Promise<string> }): Promise<void> {
     await expect(text).rejects.toThrow();
-    await vi.waitFor(() => expect(model.hanging).toBe(0), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(() => expect(model.hanging).toBe(0), { timeout: 60_000, interval: 20 });
   }
 
   it('ends when a folder is closed to its caller', async () => {

@@ -126,7 +126,7 @@ test('an uploaded image gets its picture by itself, and the sweep keeps it as lo
   const { id } = await delivered(easel, user, await plain(600, 600).png().toBuffer(), { name: 'square.png', type: 'image/png' });
   const thumbnailUrl = async () =>
     ((await (await easel.fetch(`${MINE}/${id}`, { token: user.token })).json()) as { thumbnailUrl: string | null }).thumbnailUrl;
-  await expect.poll(thumbnailUrl, { timeout: 20_000 }).toMatch(`/v1/files/${id}/thumbnail`);
+  await expect.poll(thumbnailUrl, { timeout: 60_000 }).toMatch(`/v1/files/${id}/thumbnail`);
   const picture = () => easel.fetch(`/v1/files/${id}/thumbnail`, { token: user.token });
   easel.clock.advance(2 * 24 * 3_600_000);
   await easel.sweep();

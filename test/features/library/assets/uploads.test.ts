@@ -63,7 +63,7 @@ async function sendPart(by: By, path: string, announced: number, part: Buffer): 
   head.push('Content-Type: application/offset+octet-stream', `Content-Length: ${announced}`, '', '');
   socket.write(head.join('\r\n'));
   socket.write(part);
-  await expect.poll(spooledBytes, { timeout: 10_000 }).toBe(part.length);
+  await expect.poll(spooledBytes, { timeout: 60_000 }).toBe(part.length);
   return socket;
 }
 

@@ -128,7 +128,7 @@ if (databaseKinds().includes('postgres'))
     const reply = await easel.sql.begin(async (tx) => {
       await tx`lock table search_document in access exclusive mode`;
       const search = easel.fetch('/v1/search?q=saffron', { token: leaver.token });
-      await vi.waitFor(async () => expect(await lookers()).not.toHaveLength(0), { timeout: 20_000, interval: 20 });
+      await vi.waitFor(async () => expect(await lookers()).not.toHaveLength(0), { timeout: 60_000, interval: 20 });
       await easel.fetch(`${stage.path}/members/${leaver.userId}`, { method: 'DELETE', token: stage.owner.token });
       return search;
     });

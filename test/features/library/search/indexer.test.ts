@@ -120,10 +120,10 @@ if (databaseKinds().includes('postgres'))
     await database.sql.begin(async (sql) => {
       await sql`select from artifact where id = 'a' for update`;
       start({});
-      await vi.waitFor(async () => expect((await ids()).sort()).toEqual(['b', 'c']), { timeout: 20_000, interval: 20 });
+      await vi.waitFor(async () => expect((await ids()).sort()).toEqual(['b', 'c']), { timeout: 60_000, interval: 20 });
     });
-    await vi.waitFor(async () => expect((await ids()).sort()).toEqual(['a', 'b', 'c']), { timeout: 20_000, interval: 20 });
-    await vi.waitFor(async () => expect(await database.sql`select from search_turn`).toHaveLength(0), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(async () => expect((await ids()).sort()).toEqual(['a', 'b', 'c']), { timeout: 60_000, interval: 20 });
+    await vi.waitFor(async () => expect(await database.sql`select from search_turn`).toHaveLength(0), { timeout: 60_000, interval: 20 });
   });
 
 test('what changes while there is a backlog comes before the rest of the backlog', async () => {
@@ -135,7 +135,7 @@ test('what changes while there is a backlog comes before the rest of the backlog
     if (!isTold) bus.tell({ kind: 'artifact.changed', artifactId: 'last' as ArtifactId, slugs: [] });
     isTold = true;
   });
-  await vi.waitFor(async () => expect(await database.sql`select from search_turn`).toHaveLength(0), { timeout: 10_000, interval: 20 });
+  await vi.waitFor(async () => expect(await database.sql`select from search_turn`).toHaveLength(0), { timeout: 60_000, interval: 20 });
   const rows = await database.sql<{ artifact_id: string }[]>`select artifact_id from search_document order by indexed_at_ms`;
   expect(rows).toHaveLength(81);
   // Behind what has been claimed before it.
@@ -152,7 +152,7 @@ test('the log of a failure has its code, and nothing that the page says', async 
   const warned: unknown[] = [];
   const log: Log = { ...SILENT, warn: (fields: unknown) => warned.push(fields) };
   start({ log });
-  await vi.waitFor(() => expect(warned).toHaveLength(1), { timeout: 10_000, interval: 20 });
+  await vi.waitFor(() => expect(warned).toHaveLength(1), { timeout: 60_000, interval: 20 });
   expect(warned).toEqual([{ code: expect.any(String), artifactId: 'a', attempts: 1 }]);
 });
 
@@ -170,7 +170,7 @@ function refusing(isRefused: (text: string) => boolean): TestDatabase['sql'] {
 }
 
 const nothingWaits = () =>
-  vi.waitFor(async () => expect(await database.sql`select from search_turn`).toHaveLength(0), { timeout: 20_000, interval: 20 });
+  vi.waitFor(async () => expect(await database.sql`select from search_turn`).toHaveLength(0), { timeout: 60_000, interval: 20 });
 
 test('the words of several artifacts are learnt by one statement', async () => {
   let learnt = 0;
@@ -198,7 +198,7 @@ test('where that is refused each artifact is on its own', async () => {
       return true;
     }),
   });
-  await vi.waitFor(async () => expect(await database.sql`select from search_document`).toHaveLength(2), { timeout: 20_000, interval: 20 });
+  await vi.waitFor(async () => expect(await database.sql`select from search_document`).toHaveLength(2), { timeout: 60_000, interval: 20 });
   const [left, ...others] = await database.sql<{ due_at_ms: number; lease_ends_at: Date | null }[]>`
     select due_at_ms, lease_ends_at from search_turn`;
   // It is tried again later, as whatever cannot be indexed.

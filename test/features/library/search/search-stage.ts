@@ -21,7 +21,7 @@ export async function titles(easel: TestEasel, who: Pick<TestUser, 'token'>, q: 
 /** Waits until nothing is queued. The index is told of each change and begins by itself. */
 export async function indexed(easel: TestEasel): Promise<void> {
   const isEmpty = async () => expect(await easel.sql`select artifact_id from search_turn`).toHaveLength(0);
-  await vi.waitFor(isEmpty, { timeout: 20_000, interval: 20 });
+  await vi.waitFor(isEmpty, { timeout: 60_000, interval: 20 });
 }
 
 export function page(easel: TestEasel, who: Pick<TestUser, 'token'>, name: string, text: string, more: object = {}) {

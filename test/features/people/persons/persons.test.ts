@@ -105,7 +105,7 @@ describe.each<DatabaseKind>(databaseKinds())('%s', (database) => {
       expect([denied.status, (await json(denied)).code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
       await easel.clock.advance(60_000);
       await expect
-        .poll(async () => (await easel.sql`select 1 from agent_token where last_used_at_ms is not null`).length, { timeout: 20_000 })
+        .poll(async () => (await easel.sql`select 1 from agent_token where last_used_at_ms is not null`).length, { timeout: 60_000 })
         .toBe(1);
     });
   });
