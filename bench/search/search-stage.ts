@@ -110,7 +110,8 @@ export async function settled(sql: postgres.Sql): Promise<void> {
   while (!(await isSwept())) await pause(LOOK_MS);
   await sql`checkpoint`;
   const [warming] = await sql`select from pg_available_extensions where name = 'pg_prewarm'`;
-  if (warming === undefined) throw new Error('The bench needs the extension pg_prewarm of Postgres (Debian: in the package of the server).');
+  if (warming === undefined)
+    throw new Error('The bench needs the extension pg_prewarm of Postgres (Debian: in the package of the server).');
   await sql`create extension if not exists pg_prewarm`;
   await sql`
     with kept as (
