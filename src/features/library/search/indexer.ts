@@ -44,6 +44,8 @@ const GATHER_MS = 20;
 const AT_ONCE = 16;
 /** At the same time: of some the pages are read while the database writes others. */
 const PASSES = 3;
+/** Pages that are read and not yet written say so many words, or one page more: what waits in memory is bounded, whatever pages say. */
+const WORDS_AT_ONCE = 40_000;
 const TOLD_MAX = 10_000;
 const RETRY_MS = 2000;
 const RETRY_MAX_MS = 3600_000;
@@ -185,7 +187,8 @@ export class Indexer {
 
   async #index(turns: readonly Turn[]): Promise<void> {
     const { sql } = this.#deps;
-    const pages: ReadPage[] = [];
+    const documents: NewDocument[] = [];
+    let pages: ReadPage[] = [];
     const gone: Turn[] = [];
     const sources = new Map(
       (
@@ -200,9 +203,12 @@ export class Indexer {
       const source = sources.get(turn.artifactId);
       if (source === undefined) gone.push(turn);
       else await this.#orPostpone(turn, async () => pages.push(await this.#read(turn, source, files)));
+      if (pages.reduce((sum, { said }) => sum + said.words.size, 0) < WORDS_AT_ONCE) continue;
+      documents.push(...(await this.#documentsOf(pages)));
+      pages = [];
     }
     if (gone.length > 0) await endTurns(sql, gone);
-    const documents = await this.#documentsOf(pages);
+    documents.push(...(await this.#documentsOf(pages)));
     const written = await this.#write(documents).catch(() => new Set<ArtifactId>());
     // What has changed meanwhile, what somebody holds, and all of them where one is what the database does not take.
     for (const document of documents)
@@ -248,12 +254,13 @@ export class Indexer {
 
   /** New words of all these pages are learnt at once, because each such statement is a commit; one by one where that is refused. */
   async #documentsOf(pages: readonly ReadPage[]): Promise<NewDocument[]> {
-    const all = await this.#stems.commonOf(wordsOfAll(pages)).catch(() => null);
+    if (pages.length === 0) return [];
+    const all = await this.#stems.commonOf(await wordsOfAll(pages)).catch(() => null);
     const documents: NewDocument[] = [];
     for (const page of pages) {
       await this.#orPostpone(page.turn, async () => {
         const { said, ...rest } = page;
-        const common = all ?? (await this.#stems.commonOf(wordsOfAll([page])));
+        const common = all ?? (await this.#stems.commonOf(await wordsOfAll([page])));
         await loopTurns.next('search');
         documents.push({ ...rest, ...lexemesOf(said, common) });
       });
@@ -283,9 +290,12 @@ export class Indexer {
   }
 }
 
-function wordsOfAll(pages: readonly ReadPage[]): ReadonlySet<string> {
+async function wordsOfAll(pages: readonly ReadPage[]): Promise<ReadonlySet<string>> {
   const all = new Set<string>();
-  for (const { said } of pages) for (const word of said.words.keys()) all.add(word);
+  for (const { said } of pages) {
+    await loopTurns.next('search');
+    for (const word of said.words.keys()) all.add(word);
+  }
   return all;
 }
 

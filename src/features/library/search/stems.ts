@@ -1,9 +1,12 @@
 /** The stems of words, asked of the database once and then remembered: pages say mostly the same words. */
+import { loopTurns } from '../../../platform/loop-turns.ts';
 import type { Sql } from '../../../storage/sql.ts';
 import type { CommonWords, Stems } from './document-words.ts';
 import { learnWords } from './index-rows.ts';
 
 const KNOWN_MAX = 100_000;
+/** Words that are looked up in one turn of the loop. */
+const LOOKED_AT_ONCE = 10_000;
 /** Words of one statement. */
 const LEARNT_AT_ONCE = 5000;
 
@@ -32,7 +35,12 @@ export class StemBook {
     if (this.#known.all.size >= KNOWN_MAX) this.#known = newBook();
     const { all, common } = this.#known;
     const unknown: string[] = [];
-    for (const word of words) if (!all.has(word)) unknown.push(word);
+    let looked = 0;
+    for (const word of words) {
+      looked += 1;
+      if (looked % LOOKED_AT_ONCE === 0) await loopTurns.next('search');
+      if (!all.has(word)) unknown.push(word);
+    }
     for (let at = 0; at < unknown.length; at += LEARNT_AT_ONCE) {
       const some = unknown.slice(at, at + LEARNT_AT_ONCE);
       for (const { word, english, spanish } of await learnWords(this.#sql, some, some.filter(isSpelt))) {
