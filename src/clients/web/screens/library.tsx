@@ -14,7 +14,7 @@ import { useTitle } from '../state/window.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { dropTarget } from '../ui/drag.ts';
-import { SelectField } from '../ui/fields.tsx';
+import { SearchField, SelectField } from '../ui/fields.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { Head } from '../ui/small.tsx';
@@ -72,18 +72,7 @@ function Library({ place }: { readonly place: Place }) {
         title={title}
         above={folderId !== undefined && home !== null && <Crumbs home={home} folder={folder} folders={folders.data ?? []} />}
       >
-        {hasControls && (
-          <label class="filter">
-            <Icon name="search" size={16} />
-            <input
-              type="search"
-              aria-label={library.filter}
-              placeholder={library.filter}
-              value={typed}
-              onInput={(event) => setTyped(event.currentTarget.value)}
-            />
-          </label>
-        )}
+        {hasControls && <SearchField label={library.filter} value={typed} onText={setTyped} />}
         {hasControls && <SortChoice place={key} />}
         {home !== null && <NewFolder home={home} parentId={folderId} />}
         {folder !== undefined && home !== null && <FolderMenu home={home} folder={folder} />}

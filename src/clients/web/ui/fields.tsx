@@ -1,6 +1,7 @@
 /** Fields of forms, each with its label, its hint and what is wrong with it. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { Icon } from './icon.tsx';
 
 interface Around {
   readonly label: string;
@@ -264,5 +265,21 @@ export function RadioCards<V extends string>({ label, value, options, disabled =
         </label>
       ))}
     </fieldset>
+  );
+}
+
+interface SearchFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onText: (text: string) => void;
+}
+
+/** Above a list: what is typed is looked for in it. */
+export function SearchField({ label, value, onText }: SearchFieldProps) {
+  return (
+    <label class="filter">
+      <Icon name="search" size={16} />
+      <input type="search" aria-label={label} placeholder={label} value={value} onInput={(event) => onText(event.currentTarget.value)} />
+    </label>
   );
 }

@@ -4,7 +4,7 @@ import type { Artifact } from '../../api/client.ts';
 import { openPublish } from '../../publish/state.ts';
 import { useFiles, useVersions } from '../../state/loads.ts';
 import { Button } from '../../ui/button.tsx';
-import { SelectField } from '../../ui/fields.tsx';
+import { SearchField, SelectField } from '../../ui/fields.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Tag } from '../../ui/small.tsx';
 import { Empty, Loaded } from '../../ui/states.tsx';
@@ -48,16 +48,7 @@ export function FilesPart({ artifact }: { readonly artifact: Artifact }) {
           options={list.map(({ id, version_no }) => ({ value: id, label: said.of(version_no) }))}
           onChoose={setVersion}
         />
-        <label class="filter">
-          <Icon name="search" size={16} />
-          <input
-            type="search"
-            aria-label={said.filter}
-            placeholder={said.filter}
-            value={containing}
-            onInput={(event) => setContaining(event.currentTarget.value)}
-          />
-        </label>
+        <SearchField label={said.filter} value={containing} onText={setContaining} />
       </div>
       <FileTable
         key={chosen}

@@ -6,8 +6,8 @@ import { type Suspended, TIERS, type Tier, useInstancePerson } from '../../state
 import { tellProblem } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
-import { SelectField } from '../../ui/fields.tsx';
-import { Icon, type IconName } from '../../ui/icon.tsx';
+import { SearchField, SelectField } from '../../ui/fields.tsx';
+import type { IconName } from '../../ui/icon.tsx';
 import { instanceWords } from '../../words/instance-words.ts';
 
 /** What a part finds in its address. */
@@ -33,12 +33,7 @@ export function SearchBox({ label, initial, onSearch }: SearchProps) {
     const timer = setTimeout(() => onSearch(typed.trim()), SEARCH_AFTER_MS);
     return () => clearTimeout(timer);
   }, [typed]);
-  return (
-    <label class="filter">
-      <Icon name="search" size={16} />
-      <input type="search" aria-label={label} placeholder={label} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
-    </label>
-  );
+  return <SearchField label={label} value={typed} onText={setTyped} />;
 }
 
 export function TierFilter({ value, onChoose }: { readonly value: 'all' | Tier; readonly onChoose: (tier: 'all' | Tier) => void }) {

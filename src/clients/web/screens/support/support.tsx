@@ -15,7 +15,7 @@ import {
 } from '../../state/support.ts';
 import { useTitle } from '../../state/window.ts';
 import { Button } from '../../ui/button.tsx';
-import { SelectField } from '../../ui/fields.tsx';
+import { SearchField, SelectField } from '../../ui/fields.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Head, Time } from '../../ui/small.tsx';
 import { Empty, ProblemNote, ProblemState, Skeleton } from '../../ui/states.tsx';
@@ -155,18 +155,7 @@ function Finder({ stored, onFind }: { readonly stored: string; readonly onFind: 
     const timer = setTimeout(() => onFind(typed), TYPING_MS);
     return () => clearTimeout(timer);
   }, [typed]);
-  return (
-    <label class="filter">
-      <Icon name="search" size={16} />
-      <input
-        type="search"
-        aria-label={support.find}
-        placeholder={support.find}
-        value={typed}
-        onInput={(event) => setTyped(event.currentTarget.value)}
-      />
-    </label>
-  );
+  return <SearchField label={support.find} value={typed} onText={setTyped} />;
 }
 
 function TicketRow({ ticket, scope }: { readonly ticket: Ticket; readonly scope: TicketScope }) {
