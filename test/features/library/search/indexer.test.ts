@@ -205,3 +205,34 @@ test('where that is refused each artifact is on its own', async () => {
   expect([left?.lease_ends_at, others]).toEqual([null, []]);
   expect(left?.due_at_ms).toBeGreaterThan(2000);
 });
+
+test('pages that say very many words do not wait for each other in memory', async () => {
+  for (const at of [0, 1, 2]) {
+    const version = `v${at}`;
+    await put(`p${at}`);
+    await database.sql`
+      insert into artifact_version (id, artifact_id, version_no, entrypoint, size_bytes, created_at_ms) values (${version}, ${`p${at}`}, 1, 'a.txt', 1, 0)`;
+    await database.sql`
+      insert into version_file (version_id, path, sha256, mime, size_bytes) values (${version}, 'a.txt', ${Buffer.alloc(32, at)}, 'text/plain', 300000)`;
+    await database.sql`update artifact set live_version_id = ${version} where id = ${`p${at}`}`;
+    await database.sql`update search_turn set due_at_ms = ${at} where artifact_id = ${`p${at}`}`;
+  }
+  const done: string[] = [];
+  const objects = {
+    async *readRange(sha256: string) {
+      done.push('read');
+      const words = Array.from({ length: 30_000 }, (_, word) => `${sha256.slice(0, 2)}x${word}`);
+      yield Buffer.from(words.join(' '));
+    },
+  } as unknown as IndexerDeps['objects'];
+  start({
+    objects,
+    sql: refusing((text) => {
+      if (text.includes(LEARNS) && done.at(-1) !== 'learn') done.push('learn');
+      return false;
+    }),
+  });
+  await nothingWaits();
+  expect(done).toEqual(['read', 'read', 'learn', 'read', 'learn']);
+  expect(await versions()).toHaveLength(3);
+});
