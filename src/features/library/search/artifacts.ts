@@ -2,10 +2,11 @@
 import type { ArtifactId } from '../../../../protocol/core/ids.ts';
 import { aroundIds, isAround } from '../../artifacts/artifacts/lists.ts';
 import type { Queries } from '../../deps.ts';
-import { candidates, type Which } from './candidates.ts';
+import { candidates, hasFew, isSought, type Side, type Sought } from './candidates.ts';
 import { nameScore } from './names.ts';
 import { mayOpen, type Reader, type Within } from './reader.ts';
-import { anyQuery, nameQuery, nearQuery, type Term, withNear } from './terms.ts';
+import { type Searched, together } from './searching.ts';
+import { anyQuery, nameQuery, nearestQuery, nearQuery, type Term, withNear } from './terms.ts';
 
 export interface ArtifactRow {
   readonly id: ArtifactId;
@@ -55,52 +56,90 @@ export function recentArtifacts(sql: Queries, reader: Reader, within: Within, ro
 }
 
 /** What is decided here depends on what the reader may open and on nothing else. */
-export async function findArtifacts(sql: Queries, reader: Reader, within: Within, terms: readonly Term[], rowsMax: number) {
-  const wider = await withNear(sql, terms);
-  const found = scored(await pick(sql, reader, within, wider, 'all'), wider, 1);
+export async function findArtifacts(deps: Searched, reader: Reader, within: Within, terms: readonly Term[], rowsMax: number) {
+  const { sql } = deps;
+  const [wider, isSmall] = await together(deps, [() => withNear(sql, terms), () => hasFew(sql, reader)]);
+  const asked: Asked = { sql, reader, within, terms: wider };
+  const [own, others] = await together(deps, [() => pickOwn(asked, isSmall), () => pickOthers(asked)]);
+  const known = new Set(own.map(({ id }) => id));
+  const rows = [...own, ...others.filter(({ id }) => !known.has(id))];
+  const complete = rows.filter((row) => hasAll(row, wider));
+  const isFew = complete.length < FEW;
   // What strangers publish is no reason to leave out what the reader works with.
-  const isFew = found.length < FEW;
-  if (terms.length > 1 && (isFew || found.filter(({ is_around }) => is_around).length < FEW))
-    found.push(...scored(await pick(sql, reader, within, wider, isFew ? 'some' : 'some of the own'), wider, SOME));
-  return best(found, rowsMax);
+  const isFewAround = complete.filter(({ is_around }) => is_around).length < FEW;
+  const counted = rows.filter((row) => isFew || (isFewAround && row.is_around) || hasAll(row, wider));
+  return scored(counted, wider)
+    .sort((one, other) => other.score - one.score || other.updated_at_ms - one.updated_at_ms)
+    .slice(0, rowsMax);
 }
 
-function best(found: readonly FoundArtifact[], rowsMax: number): FoundArtifact[] {
-  const byId = new Map<ArtifactId, FoundArtifact>();
-  for (const each of [...found].sort((one, other) => other.score - one.score || other.updated_at_ms - one.updated_at_ms))
-    if (!byId.has(each.id)) byId.set(each.id, each);
-  return [...byId.values()].slice(0, rowsMax);
+interface Asked {
+  readonly sql: Queries;
+  readonly reader: Reader;
+  readonly within: Within;
+  readonly terms: readonly Term[];
+}
+
+function hasAll({ places }: RankedRow, terms: readonly Term[]): boolean {
+  return places.length === terms.length;
+}
+
+function pickOwn(asked: Asked, isSmall: boolean): Promise<RankedRow[]> {
+  return isSmall ? pick(asked, { side: 'own', which: 'some' }) : pickByTurns(asked, 'own');
+}
+
+async function pickOthers(asked: Asked): Promise<RankedRow[]> {
+  return isSought(asked.reader, asked.within, 'others') ? pickByTurns(asked, 'others') : [];
+}
+
+/** Those with some of the terms only where few have all of them: there may be very many. */
+async function pickByTurns(asked: Asked, side: Side): Promise<RankedRow[]> {
+  const found = await pick(asked, { side, which: 'all' });
+  if (asked.terms.length === 1 || found.length >= FEW) return found;
+  const known = new Set(found.map(({ id }) => id));
+  return [...found, ...(await pick(asked, { side, which: 'some' })).filter(({ id }) => !known.has(id))];
 }
 
 /** Of a document that is not yet, or cannot be, of the published version only what it is called counts. */
-function pick(sql: Queries, reader: Reader, within: Within, terms: readonly Term[], which: Which): Promise<RankedRow[]> {
+function pick({ sql, reader, within, terms }: Asked, sought: Sought): Promise<RankedRow[]> {
   const isCurrent = sql`d.version_id is not distinct from a.live_version_id`;
-  const namedMin = which === 'all' ? terms.length : 1;
+  const isAll = sought.which === 'all';
   return sql<RankedRow[]>`
     with query as materialized (
-      select place, any_of::tsquery as any_of, name::tsquery as name, near::tsquery as near
-      from unnest(${terms.map(anyQuery)}::text[], ${terms.map(nameQuery)}::text[], ${terms.map(nearQuery)}::text[])
-        with ordinality as t (any_of, name, near, place)
+      select place, any_of::tsquery as any_of, name::tsquery as name, name_words, nearest::tsquery as nearest, nearest_words, near::tsquery as near
+      from unnest(
+        ${terms.map(anyQuery)}::text[], ${terms.map(nameQuery)}::text[], ${terms.map(namedWords)}::int[], ${terms.map(nearestQuery)}::text[],
+        ${terms.map(({ nearest }) => nearest.length)}::int[], ${terms.map(nearQuery)}::text[]
+      ) with ordinality as t (any_of, name, name_words, nearest, nearest_words, near, place)
     ), matching as materialized (
       select a.id, a.name, a.slug, a.updated_at_ms, ${isAround(sql, reader.viewer)} as is_around, c.places, c.exactly, ${isCurrent} as is_current,
         d.names, case when ${isCurrent} then d.telling else d.names end as telling
-      from (${candidates(sql, reader, within, terms, which)}) c
+      from (${candidates(sql, reader, within, terms, sought)}) c
         -- One by one, by their keys: the planner cannot tell how many there are.
         cross join lateral (select * from artifact a where a.id = c.id and ${mayOpen(sql, reader, within)} offset 0) a
         cross join lateral (select * from search_document d where d.artifact_id = c.id offset 0) d
       order by cardinality(c.places) desc, is_around desc, cardinality(c.exactly) desc, (select count(*) from query q where d.names @@ q.name) desc, a.updated_at_ms desc, a.id
       limit ${RANKED_MAX}
     )
-    select r.id, r.name, r.slug, r.updated_at_ms, r.is_around, r.places, r.exactly, r.exact, r.near from (
-      select m.id, m.name, m.slug, m.updated_at_ms, m.is_around, m.places, m.exactly,
-        array(select coalesce(ts_rank(m.telling, q.name), 0) from query q order by q.place) as exact,
-        array(select coalesce(ts_rank(m.telling, q.near), 0) from query q order by q.place) as near
-      from matching m
-      where m.is_current or (select count(*) from query q where m.names @@ q.any_of or (${which === 'all'}::boolean and m.names @@ q.name)) >= ${namedMin}
-    ) r
-    order by cardinality(r.places) desc, ((select sum(x) from unnest(r.exact) x) + ${NEAR} * (select sum(x) from unnest(r.near) x))
-      * case when r.is_around then 1 else ${STRANGE}::real end desc, r.updated_at_ms desc
-    limit ${PICKED_MAX}`;
+    -- What a word may have been meant to be can be hundreds of words, of which each has to be looked for: only on what is picked.
+    select r.id, r.name, r.slug, r.updated_at_ms, r.is_around, r.places, r.exactly, r.exact,
+      array(select coalesce(ts_rank(r.telling, q.near), 0) from query q order by q.place) as near
+    from (
+      select m.*, k.exact, k.worth from matching m cross join lateral (
+        select array_agg(ts_rank(m.telling, q.name) order by q.place) as exact,
+          sum(least(1, ts_rank(m.telling, q.name) * q.name_words) + ${NEAR} * least(1, coalesce(ts_rank(m.telling, q.nearest) * q.nearest_words, 0))) as worth
+        from query q offset 0
+      ) k
+      where m.is_current
+        or (select count(*) from query q where m.names @@ q.any_of or (${isAll}::boolean and m.names @@ q.name)) >= ${isAll ? terms.length : 1}
+      order by cardinality(m.places) desc, k.worth * case when m.is_around then 1 else ${STRANGE}::real end desc, m.updated_at_ms desc
+      limit ${PICKED_MAX}
+    ) r`;
+}
+
+/** How many words are looked for as the term itself: `ts_rank` divides by it, and a page has few of them. */
+function namedWords({ word, stems, forms }: Term): number {
+  return new Set([word, ...stems, ...forms]).size;
 }
 
 /** How much a page says each of the terms. */
@@ -108,17 +147,13 @@ function ranksOf({ exact, near, places, exactly }: RankedRow, terms: readonly Te
   const said = new Set(places);
   const saidSo = new Set(exactly);
   return terms.map((term, at) => {
-    // `ts_rank` divides by how many words were asked for, of which a page has few.
-    const rank = Math.max(
-      (exact[at] ?? 0) * new Set([term.word, ...term.stems, ...term.forms]).size,
-      NEAR * Math.min(1, (near[at] ?? 0) * term.near.length),
-    );
+    const rank = Math.max((exact[at] ?? 0) * namedWords(term), NEAR * Math.min(1, (near[at] ?? 0) * term.near.length));
     if (rank > 0 || !said.has(at + 1)) return rank;
     return SAID * (term.near.length === 0 || saidSo.has(at + 1) ? 1 : NEAR);
   });
 }
 
-function scored(rows: readonly RankedRow[], terms: readonly Term[], worth: number): FoundArtifact[] {
+function scored(rows: readonly RankedRow[], terms: readonly Term[]): FoundArtifact[] {
   const ranks = rows.map((row) => ranksOf(row, terms));
   // Words that are rare among what was found tell more. Which pages there are besides is not known here.
   const rarity = terms.map((_, at) => {
@@ -132,6 +167,7 @@ function scored(rows: readonly RankedRow[], terms: readonly Term[], worth: numbe
     const had = terms.map((_, at) => row.places.includes(at + 1));
     const its = terms.filter((_, at) => had[at]);
     const share = rarity.reduce((sum, each, at) => sum + (had[at] ? each : 0), 0) / most;
+    const worth = hasAll(row, terms) ? 1 : SOME;
     const byName = share * Math.max(nameScore(row.name, row.slug, its) ?? 0, nameScore(row.slug, row.name, its) ?? 0);
     const score = (byName + (1 - byName) * byText * 0.8) * (row.is_around ? 1 : STRANGE) * (worth + (1 - worth) * byName);
     const { id, name, slug, updated_at_ms, is_around } = row;

@@ -1,5 +1,5 @@
 /** Whether a text has a word that begins with one of some. No I/O. */
-import { eachWord, isAscii, isUnspaced, someRun, WORD_CODES } from './folding.ts';
+import { eachWord, isAscii, isUnspaced, mayBeOfWord, someRun, WORD_CODES } from './folding.ts';
 
 const CODES = 128;
 
@@ -31,6 +31,40 @@ export class Beginnings {
     }
   }
 
+  /** Of UTF-8, from `from` on and before `to`. */
+  isInBytes(bytes: Buffer, from: number, to: number): boolean {
+    let isInWord = false;
+    for (let at = from; at < to; at += 1) {
+      const byte = bytes[at] as number;
+      if (byte >= CODES) {
+        // Which letter it is, and whether its word is one of them, is for the text.
+        if (!isSign(bytes, at)) return this.isIn(bytes.toString('utf8', from, to));
+        at += 2;
+        isInWord = false;
+      } else if (WORD_CODES[byte] === 0) isInWord = false;
+      else if (!isInWord) {
+        isInWord = true;
+        if (this.#beginsAtByte(bytes, at, to)) return true;
+      }
+    }
+    return false;
+  }
+
+  #beginsAtByte(bytes: Buffer, at: number, to: number): boolean {
+    const first = WORD_CODES[bytes[at] as number] as number;
+    if (this.#letters[first] === 1) return true;
+    const second = at + 1 < to ? (WORD_CODES[bytes[at + 1] as number] ?? 0) : 0;
+    const pair = first * CODES + second;
+    if (this.#pairs[pair] !== 1) return false;
+    return (this.#byPair.get(pair) ?? []).some((word) => isAt(word, bytes, at, to));
+  }
+
+  /** Whether a word that begins here, in small letters, may begin with one of them; it does not where it is of ASCII and this says no. */
+  mayBegin(text: string, at: number): boolean {
+    const first = codeAt(text, at);
+    return this.#letters[first] === 1 || this.#pairs[first * CODES + codeAt(text, at + 1)] === 1;
+  }
+
   isIn(text: string): boolean {
     return someRun(text, (start, end, isOfAscii) => (isOfAscii ? this.#beginsAt(text, start) : this.#isInOther(text.slice(start, end))));
   }
@@ -58,4 +92,16 @@ export class Beginnings {
 function codeAt(text: string, at: number): number {
   const code = at < text.length ? text.charCodeAt(at) : CODES;
   return code < CODES ? (WORD_CODES[code] ?? 0) : 0;
+}
+
+function isAt(word: string, bytes: Buffer, at: number, to: number): boolean {
+  if (at + word.length > to) return false;
+  for (let place = 0; place < word.length; place += 1)
+    if (word.charCodeAt(place) !== (WORD_CODES[bytes[at + place] as number] ?? 0)) return false;
+  return true;
+}
+
+/** Whether three bytes are a typographic quote or dash, an arrow or a frame: of no word, as `mayBeOfWord` knows them. */
+function isSign(bytes: Buffer, at: number): boolean {
+  return bytes[at] === 0xe2 && !mayBeOfWord((((bytes[at + 1] ?? 0) & 0x3f) << 6) | ((bytes[at + 2] ?? 0) & 0x3f) | 0x2000);
 }

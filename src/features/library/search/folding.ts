@@ -20,12 +20,14 @@ export function folded(text: string): string {
 
 /** `word`: folded. `start`, `end`: where it is in the text, in UTF-16 units. */
 type TakeWord = (word: string, start: number, end: number) => void;
+/** Whether the word that begins there, in small letters, is of interest. Of others an empty word is taken. */
+type MayBeMeant = (lower: string, start: number) => boolean;
 
 /**
  * Takes the words of a text in their order. Where a script has no spaces, each two characters are one. By hand where there are only letters and
  * digits of ASCII, which are most words, because every page and every hit goes through here: several times as fast as a pattern.
  */
-export function eachWord(text: string, take: TakeWord): void {
+export function eachWord(text: string, take: TakeWord, mayBeMeant: MayBeMeant = () => true): void {
   const lower = text.toLowerCase();
   // One letter (İ) becomes two. Then the places are others.
   if (lower.length !== text.length) {
@@ -34,7 +36,7 @@ export function eachWord(text: string, take: TakeWord): void {
   }
   someRun(lower, (start, end, isOfAscii) => {
     if (!isOfAscii) eachPatterned(text.slice(start, end), start, take);
-    else if (end - start <= WORD_CHARS_MAX) take(lower.slice(start, end), start, end);
+    else if (end - start <= WORD_CHARS_MAX) take(mayBeMeant(lower, start) ? lower.slice(start, end) : '', start, end);
     return false;
   });
 }
@@ -66,7 +68,7 @@ export const WORD_CODES = Uint8Array.from({ length: 128 }, (_, code) =>
  * Whether what is not ASCII may belong to a word, of which only a pattern can tell. Not typographic quotes, dashes, arrows and frames: texts in ASCII
  * otherwise are full of them.
  */
-function mayBeOfWord(code: number): boolean {
+export function mayBeOfWord(code: number): boolean {
   return !(code >= 0x2010 && code <= 0x205e) && !(code >= 0x2190 && code <= 0x245f) && !(code >= 0x2500 && code <= 0x2767);
 }
 

@@ -12,11 +12,12 @@ import { callHolders } from '../../data/tables/reads.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { memberOf } from '../../workspaces/folders/places.ts';
 import type { WorkspaceDirectory } from '../../workspaces/workspaces/directory.ts';
-import { findArtifacts, recentArtifacts } from './artifacts.ts';
+import { type FoundArtifact, findArtifacts, recentArtifacts } from './artifacts.ts';
 import { type Asking, findNamed, type NamedGroup, type NamedRow } from './groups.ts';
 import { nameScore } from './names.ts';
 import { urlOf } from './passages.ts';
 import { readerOf } from './reader.ts';
+import { together } from './searching.ts';
 import { snippetsOf } from './snippets.ts';
 import { type Term, termsOf } from './terms.ts';
 
@@ -42,10 +43,7 @@ export function searchHandlers(deps: SearchDeps & Working): Handlers<'search.fin
   };
 }
 
-/**
- * Artifacts, which take longest, beside the other groups, which follow each other: one search takes two connections at most. On the embedded database,
- * which runs one statement at a time, it has one statement there at a time, because others wait for each.
- */
+/** The artifacts first, because they take longest; what their pages say of it beside the other groups, which follow each other. */
 async function findAll(
   deps: SearchDeps,
   asking: Asking,
@@ -58,6 +56,7 @@ async function findAll(
   const isNothing = terms.length === 0 && q.trim() !== '';
   if (isNothing) return found;
   const groups: readonly SearchGroup[] = wanted ?? SEARCH_GROUPS;
+  const artifacts = groups.includes('artifacts') ? await findArtifactsOf(deps, asking, terms, limit) : [];
   const named = async () => {
     for (const group of groups) {
       if (group === 'artifacts') continue;
@@ -66,16 +65,8 @@ async function findAll(
       found.set(group, await namedHits(deps, group, asking, terms, limit));
     }
   };
-  const artifacts = async () => {
-    if (groups.includes('artifacts')) found.set('artifacts', await artifactHits(deps, asking, terms, limit));
-  };
-  if (deps.isEmbedded) {
-    await artifacts();
-    await named();
-    return found;
-  }
-  // Both have ended when this search gives its place to the next one, also where one of them fails.
-  for (const each of await Promise.allSettled([artifacts(), named()])) if (each.status === 'rejected') throw each.reason;
+  const [hits] = await together(deps, [() => artifactHits(deps, asking, artifacts), named]);
+  found.set('artifacts', hits);
   return found;
 }
 
@@ -103,22 +94,22 @@ async function workspaceOf(workspaces: WorkspaceDirectory, principal: Principal,
   });
 }
 
-async function artifactHits({ sql, config }: SearchDeps, { reader, workspaceId }: Asking, terms: readonly Term[], limit: number) {
+async function findArtifactsOf(
+  deps: SearchDeps,
+  { reader, workspaceId }: Asking,
+  terms: readonly Term[],
+  limit: number,
+): Promise<FoundArtifact[]> {
   const within = { workspaceId };
-  const found =
-    terms.length === 0
-      ? (await recentArtifacts(sql, reader, within, limit)).map((row) => ({ ...row, score: 0, terms }))
-      : await findArtifacts(sql, reader, within, terms, limit);
-  const meant = found.reduce<readonly Term[]>((most, each) => (each.terms.some(({ near }) => near.length > 0) ? each.terms : most), terms);
-  const snippets =
-    terms.length === 0
-      ? undefined
-      : await snippetsOf(
-          sql,
-          reader,
-          found.map(({ id }) => id),
-          meant,
-        );
+  if (terms.length > 0) return findArtifacts(deps, reader, within, terms, limit);
+  const recent = await recentArtifacts(deps.sql, reader, within, limit);
+  return recent.map((row) => ({ ...row, is_around: true, score: 0, terms }));
+}
+
+async function artifactHits({ sql, config }: SearchDeps, { reader }: Asking, found: readonly FoundArtifact[]): Promise<SearchHit[]> {
+  const terms = found[0]?.terms ?? [];
+  const ids = terms.length === 0 ? [] : found.map(({ id }) => id);
+  const snippets = await snippetsOf(sql, reader, ids, terms);
   return found.map(
     ({ id, name, slug, updated_at_ms, score }): SearchHit => ({
       id,
@@ -126,7 +117,7 @@ async function artifactHits({ sql, config }: SearchDeps, { reader, workspaceId }
       title: name,
       subtitle: slug,
       url: urlOf(config, slug, null),
-      snippet: snippets?.get(id) ?? null,
+      snippet: snippets.get(id) ?? null,
       score: rounded(score),
       updated_at: dateTime(updated_at_ms),
     }),

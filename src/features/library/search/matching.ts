@@ -6,13 +6,16 @@ import { beginningOf, isFormOf, type Term } from './terms.ts';
 
 export class Matcher {
   readonly terms: readonly Term[];
+  /** Whether the headings of pieces count as well. */
+  readonly byHeadings: boolean;
   readonly #meant: readonly { readonly term: Term; readonly near: ReadonlySet<string> }[];
   readonly #beginnings: Beginnings;
   /** Answers of `termOf`: a text says the same words again and again. */
   readonly #known = new Map<string, number>();
 
-  constructor(terms: readonly Term[]) {
+  constructor(terms: readonly Term[], { byHeadings }: { readonly byHeadings: boolean }) {
     this.terms = terms;
+    this.byHeadings = byHeadings;
     this.#meant = terms.map((term) => ({ term, near: new Set(term.near) }));
     this.#beginnings = new Beginnings(terms.flatMap((term) => [term.word, ...term.forms, ...term.stems.map(beginningOf), ...term.near]));
   }
@@ -32,13 +35,17 @@ export class Matcher {
     return this.#beginnings.isIn(text);
   }
 
+  mayBeInBytes(bytes: Buffer, from: number, to: number): boolean {
+    return this.#beginnings.isInBytes(bytes, from, to);
+  }
+
   /** How often each term is in the text, and its words. */
   countIn(text: string): { readonly counts: readonly number[]; readonly words: number } {
     const counts = this.#meant.map(() => 0);
     let words = 0;
-    eachWord(text, (word) => {
+    this.#eachWord(text, (word) => {
       words += 1;
-      const at = this.termOf(word);
+      const at = word === '' ? -1 : this.termOf(word);
       if (at >= 0) counts[at] = (counts[at] ?? 0) + 1;
     });
     return { counts, words };
@@ -47,10 +54,15 @@ export class Matcher {
   /** Where words that are meant begin and end. */
   marksIn(text: string): [number, number][] {
     const marks: [number, number][] = [];
-    eachWord(text, (word, start, end) => {
-      if (this.termOf(word) >= 0) marks.push([start, end]);
+    this.#eachWord(text, (word, start, end) => {
+      if (word !== '' && this.termOf(word) >= 0) marks.push([start, end]);
     });
     return marks;
+  }
+
+  /** Most words are none of the terms by their first two letters, and become no string. */
+  #eachWord(text: string, take: (word: string, start: number, end: number) => void): void {
+    eachWord(text, take, (lower, start) => this.#beginnings.mayBegin(lower, start));
   }
 }
 

@@ -3,12 +3,13 @@ import type { ArtifactId } from '../../../../protocol/core/ids.ts';
 import { type Config, pageUrl } from '../../../platform/config.ts';
 import { isAround } from '../../artifacts/artifacts/lists.ts';
 import type { Queries, ServiceDeps } from '../../deps.ts';
-import { candidates } from './candidates.ts';
+import { candidates, isSought, type Side } from './candidates.ts';
 import { Matcher, ranked } from './matching.ts';
 import { unpackedWhere } from './packing.ts';
 import type { Piece } from './passages-of.ts';
 import { mayOpen, type Reader, type Within } from './reader.ts';
-import { nameQuery, nearQuery, type Term, termsOf, withNear } from './terms.ts';
+import { type Searched, together } from './searching.ts';
+import { nameQuery, nearestQuery, type Term, termsOf, withNear } from './terms.ts';
 
 export interface Passage {
   readonly artifactId: ArtifactId;
@@ -30,7 +31,7 @@ export interface Question extends Within {
   readonly limit: number;
 }
 
-/** Documents that match beyond these are not ranked: those with more of the words come first, then the reader's own, then the newest. */
+/** Of each side; documents that match beyond these are not ranked: those with more of the words come first, then the reader's own, then the newest. */
 const RANKED_MAX = 200;
 const DOCUMENTS_MAX = 16;
 /** Of one document, and of the one that alone is asked. */
@@ -45,20 +46,20 @@ interface FoundPiece extends Piece {
 }
 
 export async function findPassages(
-  { sql, config }: Pick<ServiceDeps, 'sql' | 'config'>,
+  deps: Searched & Pick<ServiceDeps, 'config'>,
   reader: Reader,
   { question, limit, ...within }: Question,
 ): Promise<Passage[]> {
-  const terms = await termsOf(sql, question, false);
+  const terms = await termsOf(deps.sql, question, false);
   if (terms.length === 0) return [];
-  const exact = await find(sql, reader, within, terms);
+  const exact = await find(deps, reader, within, terms);
   // Only what the reader may open decides whether the question is taken to be misspelt.
-  const misspelt = terms.length > 0 && exact.length < limit ? await withNear(sql, terms) : terms;
-  const found = misspelt.some(({ near }) => near.length > 0) ? await find(sql, reader, within, misspelt) : exact;
-  return ranked(found, new Matcher(misspelt))
+  const misspelt = terms.length > 0 && exact.length < limit ? await withNear(deps.sql, terms) : terms;
+  const found = misspelt.some(({ near }) => near.length > 0) ? await find(deps, reader, within, misspelt) : exact;
+  return ranked(found, new Matcher(misspelt, { byHeadings: true }))
     .filter(({ piece }) => piece.text !== '')
     .slice(0, limit)
-    .map(({ piece, score }) => presentPassage(config, piece, score));
+    .map(({ piece, score }) => presentPassage(deps.config, piece, score));
 }
 
 interface FoundDocument {
@@ -69,40 +70,57 @@ interface FoundDocument {
   readonly passages: Buffer;
 }
 
-async function find(sql: Queries, reader: Reader, within: Within, terms: readonly Term[]): Promise<FoundPiece[]> {
-  const matcher = new Matcher(terms);
+async function find(deps: Searched, reader: Reader, within: Within, terms: readonly Term[]): Promise<FoundPiece[]> {
+  const matcher = new Matcher(terms, { byHeadings: true });
   const piecesMax = within.artifactId === undefined ? PIECES_MAX : PIECES_OF_ONE_MAX;
   const found: FoundPiece[] = [];
-  for (const { id, name, slug, entrypoint, passages } of await findDocuments(sql, reader, within, terms)) {
-    const pieces = await unpackedWhere(
-      passages,
-      ({ text, heading }) => matcher.mayBeIn(text) || (heading !== null && matcher.mayBeIn(heading)),
-      piecesMax,
-    );
+  const on = (side: Side) => () =>
+    isSought(reader, within, side) ? rankDocuments(deps.sql, reader, within, terms, side) : Promise.resolve([]);
+  const best = bestOf((await together(deps, [on('own'), on('others')])).flat());
+  for (const { id, name, slug, entrypoint, passages } of await readDocuments(deps.sql, reader, within, best)) {
+    const pieces = await unpackedWhere(passages, matcher, piecesMax);
     for (const piece of pieces) found.push({ ...piece, artifactId: id, title: name, slug, entrypoint });
   }
   return found;
 }
 
-function findDocuments(sql: Queries, reader: Reader, within: Within, terms: readonly Term[]): Promise<FoundDocument[]> {
-  const whole = terms.map((term) => (term.near.length === 0 ? nameQuery(term) : `${nameQuery(term)} | ${nearQuery(term)}`)).join(' | ');
-  return sql<FoundDocument[]>`
+interface RankedDocument {
+  readonly id: ArtifactId;
+  /** How many of the terms it has. */
+  readonly has: number;
+  readonly rank: number;
+}
+
+/** The ids of the best, each once. */
+function bestOf(ranked: readonly RankedDocument[]): ArtifactId[] {
+  const sorted = [...ranked].sort((one, other) => other.has - one.has || other.rank - one.rank);
+  return [...new Set(sorted.map(({ id }) => id))].slice(0, DOCUMENTS_MAX);
+}
+
+function rankDocuments(sql: Queries, reader: Reader, within: Within, terms: readonly Term[], side: Side): Promise<RankedDocument[]> {
+  const whole = terms
+    .map((term) => (term.nearest.length === 0 ? nameQuery(term) : `${nameQuery(term)} | ${nearestQuery(term)}`))
+    .join(' | ');
+  return sql<RankedDocument[]>`
     with matching as materialized (
-      select a.id, a.name, a.slug, d.version_id, d.telling, c.places
-      from (${candidates(sql, reader, within, terms, 'some')}) c
+      select a.id, d.telling, cardinality(c.places) as has
+      from (${candidates(sql, reader, within, terms, { side, which: 'some' })}) c
         -- One by one, by their keys: the planner cannot tell how many there are.
         cross join lateral (select * from artifact a where a.id = c.id and ${mayOpen(sql, reader, within)} offset 0) a
         cross join lateral (select * from search_document d where d.artifact_id = c.id and d.version_id = a.live_version_id offset 0) d
-      order by cardinality(c.places) desc, ${isAround(sql, reader.viewer)} desc, a.updated_at_ms desc, a.id
+      order by has desc, ${isAround(sql, reader.viewer)} desc, a.updated_at_ms desc, a.id
       limit ${RANKED_MAX}
-    ), best as materialized (
-      select m.id, m.name, m.slug, m.version_id, row_number() over (
-        order by cardinality(m.places) desc, ts_rank(m.telling, ${whole}::tsquery) desc, m.id) as place
-      from matching m order by place limit ${DOCUMENTS_MAX}
     )
-    select b.id, b.name, b.slug, v.entrypoint, d.passages
-    from best b join search_document d on d.artifact_id = b.id left join artifact_version v on v.id = b.version_id
-    where d.version_id = b.version_id order by b.place`;
+    select m.id, m.has, ts_rank(m.telling, ${whole}::tsquery) as rank from matching m order by m.has desc, rank desc, m.id limit ${DOCUMENTS_MAX}`;
+}
+
+/** In the order of the ids. Access is decided again: it may have changed since they were found. */
+function readDocuments(sql: Queries, reader: Reader, within: Within, ids: readonly ArtifactId[]): Promise<FoundDocument[]> {
+  return sql<FoundDocument[]>`
+    select a.id, a.name, a.slug, v.entrypoint, d.passages
+    from unnest(${ids as ArtifactId[]}::text[]) with ordinality as i (id, place) join artifact a on a.id = i.id
+      join search_document d on d.artifact_id = a.id and d.version_id = a.live_version_id left join artifact_version v on v.id = d.version_id
+    where ${mayOpen(sql, reader, within)} order by i.place`;
 }
 
 function presentPassage(config: Pick<Config, 'baseUrl' | 'contentHost'>, piece: FoundPiece, score: number): Passage {

@@ -25,10 +25,10 @@ export async function snippetsOf(
   const rows = await sql<{ readonly id: ArtifactId; readonly passages: Buffer }[]>`
     select a.id, d.passages from search_document d join artifact a on a.id = d.artifact_id
     where a.id = any(${ids as ArtifactId[]}) and d.version_id = a.live_version_id and ${mayOpen(sql, reader)}`;
-  const matcher = new Matcher(terms);
+  const matcher = new Matcher(terms, { byHeadings: false });
   const found = new Map<ArtifactId, Snippet>();
   for (const { id, passages } of rows) {
-    const pieces = await unpackedWhere(passages, ({ text }) => matcher.mayBeIn(text), PIECES_MAX);
+    const pieces = await unpackedWhere(passages, matcher, PIECES_MAX);
     const first = ranked(pieces, matcher)[0];
     const snippet = first === undefined ? null : snippetIn(first.piece.text, matcher);
     if (snippet !== null) found.set(id, snippet);

@@ -167,7 +167,11 @@ test('[W8] pages that a caller may not see change nothing of what they find: no 
 test('passages come from what the reader may open, by question, and from one artifact where it is named', async () => {
   const config = { baseUrl: easel.baseUrl, contentHost: 'localhost' } as Parameters<typeof findPassages>[0]['config'];
   const ask = (reader: ReturnType<typeof readerOf>, more: object = {}) =>
-    findPassages({ sql: easel.sql, config }, reader, { question: 'Where do we speak of saffron and forteam?', limit: 20, ...more });
+    findPassages({ sql: easel.sql, config, isEmbedded: false }, reader, {
+      question: 'Where do we speak of saffron and forteam?',
+      limit: 20,
+      ...more,
+    });
   const member = userPrincipal(stage.member.userId, { workspaces: { [stage.id as WorkspaceId]: 'member' } });
   const passages = await ask(readerOf(member));
   expect(passages[0]).toMatchObject({ title: 'forteam', path: 'index.html', text: 'saffron forteam', score: expect.any(Number) });

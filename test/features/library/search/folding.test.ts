@@ -39,12 +39,18 @@ test('a text that has a word is never left for its beginnings', () => {
       if (word === '') continue;
       count += 1;
       const beginning = isUnspaced(word) ? word : word.slice(0, 2);
-      expect(new Beginnings(['zzz', beginning]).isIn(text), JSON.stringify({ text, beginning })).toBe(true);
+      const beginnings = new Beginnings(['zzz', beginning]);
+      expect(beginnings.isIn(text), JSON.stringify({ text, beginning })).toBe(true);
+      const bytes = Buffer.from(`uno ${text} x`);
+      expect(beginnings.isInBytes(bytes, 4, bytes.length - 2), JSON.stringify({ text, beginning })).toBe(true);
     }
   }
   expect(count).toBeGreaterThan(10_000);
   const none = new Beginnings(['uno', 'x', 'жуж']);
-  for (const text of ['bruno box', 'Un o', 'ажуж', '']) expect(none.isIn(text)).toBe(false);
+  for (const text of ['bruno box', 'Un o', 'ажуж', 'un — “bo”', '']) {
+    expect(none.isIn(text)).toBe(false);
+    expect(none.isInBytes(Buffer.from(`uno ${text} uno`), 4, 4 + Buffer.byteLength(text))).toBe(false);
+  }
 });
 
 test('a run of white space and of what nobody sees is one space, and what Postgres refuses is left out', () => {
