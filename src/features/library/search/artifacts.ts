@@ -6,7 +6,7 @@ import { candidates, hasFew, isSought, type Side, type Sought } from './candidat
 import { nameScore } from './names.ts';
 import { mayOpen, type Reader, type Within } from './reader.ts';
 import { type Searched, together } from './searching.ts';
-import { anyQuery, nameQuery, nearestQuery, nearQuery, type Term, withNear } from './terms.ts';
+import { anyQuery, nameQuery, nearestQuery, nearQuery, type Term, withFurther, withNearest } from './terms.ts';
 
 export interface ArtifactRow {
   readonly id: ArtifactId;
@@ -28,7 +28,7 @@ interface RankedRow extends ArtifactRow {
   /** The terms that it says, from 1 on, and those of them that it says as they are written, as far as they may also be misspelt. */
   readonly places: readonly number[];
   readonly exactly: readonly number[];
-  /** How much it says each term beyond that: as it was written, and as it may have been meant. */
+  /** How much it says each term beyond that: as it was written, and as it may have been meant. Of any of the words, however many are looked for. */
   readonly exact: readonly number[];
   readonly near: readonly number[];
 }
@@ -58,9 +58,14 @@ export function recentArtifacts(sql: Queries, reader: Reader, within: Within, ro
 /** What is decided here depends on what the reader may open and on nothing else. */
 export async function findArtifacts(deps: Searched, reader: Reader, within: Within, terms: readonly Term[], rowsMax: number) {
   const { sql } = deps;
-  const [wider, isSmall] = await together(deps, [() => withNear(sql, terms), () => hasFew(sql, reader)]);
-  const asked: Asked = { sql, reader, within, terms: wider };
-  const [own, others] = await together(deps, [() => pickOwn(asked, isSmall), () => pickOthers(asked)]);
+  const [close, isSmall] = await together(deps, [() => withNearest(sql, terms), () => hasFew(sql, reader)]);
+  const [{ wider, own }, others] = await together(deps, [
+    async () => {
+      const wider = await withFurther(sql, close);
+      return { wider, own: await pickOwn({ sql, reader, within, terms: wider }, isSmall) };
+    },
+    () => pickOthers({ sql, reader, within, terms: close }),
+  ]);
   const known = new Set(own.map(({ id }) => id));
   const rows = [...own, ...others.filter(({ id }) => !known.has(id))];
   const complete = rows.filter((row) => hasAll(row, wider));
@@ -106,11 +111,11 @@ function pick({ sql, reader, within, terms }: Asked, sought: Sought): Promise<Ra
   const isAll = sought.which === 'all';
   return sql<RankedRow[]>`
     with query as materialized (
-      select place, any_of::tsquery as any_of, name::tsquery as name, name_words, nearest::tsquery as nearest, nearest_words, near::tsquery as near
+      select place, any_of::tsquery as any_of, name::tsquery as name, name_words, nearest::tsquery as nearest, nearest_words, near::tsquery as near, near_words
       from unnest(
         ${terms.map(anyQuery)}::text[], ${terms.map(nameQuery)}::text[], ${terms.map(namedWords)}::int[], ${terms.map(nearestQuery)}::text[],
-        ${terms.map(({ nearest }) => nearest.length)}::int[], ${terms.map(nearQuery)}::text[]
-      ) with ordinality as t (any_of, name, name_words, nearest, nearest_words, near, place)
+        ${terms.map(({ nearest }) => nearest.length)}::int[], ${terms.map(nearQuery)}::text[], ${terms.map((term) => term.near.length)}::int[]
+      ) with ordinality as t (any_of, name, name_words, nearest, nearest_words, near, near_words, place)
     ), matching as materialized (
       select a.id, a.name, a.slug, a.updated_at_ms, ${isAround(sql, reader.viewer)} as is_around, c.places, c.exactly, ${isCurrent} as is_current,
         d.names, case when ${isCurrent} then d.telling else d.names end as telling
@@ -123,10 +128,10 @@ function pick({ sql, reader, within, terms }: Asked, sought: Sought): Promise<Ra
     )
     -- What a word may have been meant to be can be hundreds of words, of which each has to be looked for: only on what is picked.
     select r.id, r.name, r.slug, r.updated_at_ms, r.is_around, r.places, r.exactly, r.exact,
-      array(select coalesce(ts_rank(r.telling, q.near), 0) from query q order by q.place) as near
+      array(select coalesce(ts_rank(r.telling, q.near) * q.near_words, 0) from query q order by q.place) as near
     from (
       select m.*, k.exact, k.worth from matching m cross join lateral (
-        select array_agg(ts_rank(m.telling, q.name) order by q.place) as exact,
+        select array_agg(ts_rank(m.telling, q.name) * q.name_words order by q.place) as exact,
           sum(least(1, ts_rank(m.telling, q.name) * q.name_words) + ${NEAR} * least(1, coalesce(ts_rank(m.telling, q.nearest) * q.nearest_words, 0))) as worth
         from query q offset 0
       ) k
@@ -147,7 +152,7 @@ function ranksOf({ exact, near, places, exactly }: RankedRow, terms: readonly Te
   const said = new Set(places);
   const saidSo = new Set(exactly);
   return terms.map((term, at) => {
-    const rank = Math.max((exact[at] ?? 0) * namedWords(term), NEAR * Math.min(1, (near[at] ?? 0) * term.near.length));
+    const rank = Math.max(exact[at] ?? 0, NEAR * Math.min(1, near[at] ?? 0));
     if (rank > 0 || !said.has(at + 1)) return rank;
     return SAID * (term.near.length === 0 || saidSo.has(at + 1) ? 1 : NEAR);
   });

@@ -5,10 +5,11 @@ const NEAR_CHARS_MIN = 4;
 const FAR_CHARS_MIN = 7;
 const NEIGHBOUR_CHARS_MAX = 24;
 export const MISTAKES_MAX = 2;
-const LETTERS = [...'abcdefghijklmnopqrstuvwxyz0123456789'];
+/** As words are folded: without accents. */
+const ALPHABETS = ['abcdefghijklmnopqrstuvwxyz0123456789', 'абвгдежзиклмнопрстуфхцчшщъыьэюяєіґ', 'αβγδεζηθικλμνξοπρστυφχψως'];
 
 /** How many mistakes a word of this length may have. */
-function mistakesMax(chars: number): number {
+export function mistakesMax(chars: number): number {
   return chars < NEAR_CHARS_MIN ? 0 : chars < FAR_CHARS_MIN ? 1 : MISTAKES_MAX;
 }
 
@@ -45,10 +46,11 @@ export function distance(one: string, other: string, max: number): number {
 export function neighboursOf(word: string): string[] {
   if (mistakesMax(word.length) === 0 || word.length > NEIGHBOUR_CHARS_MAX) return [];
   const found = new Set<string>();
+  const letters = [...(ALPHABETS.find((alphabet) => alphabet.includes(word[0] ?? '')) ?? '')];
   for (let at = 0; at <= word.length; at += 1) {
     const begin = word.slice(0, at);
     const end = word.slice(at);
-    for (const letter of LETTERS) {
+    for (const letter of letters) {
       found.add(begin + letter + end);
       if (end !== '') found.add(begin + letter + end.slice(1));
     }

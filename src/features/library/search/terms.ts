@@ -1,6 +1,7 @@
 /** What somebody looks for, as words that the index knows: stems, beginnings and, where asked for, what a misspelt word may have meant. */
+import type { Statement } from '../../../storage/sql.ts';
 import type { Queries } from '../../deps.ts';
-import { distance, isNear, MISTAKES_MAX, neighboursOf } from './distance.ts';
+import { isNear, MISTAKES_MAX, mistakesMax, neighboursOf } from './distance.ts';
 import { wordsOf } from './folding.ts';
 import { isSpelt } from './stems.ts';
 
@@ -32,8 +33,6 @@ export const NEAR_MAX = 500;
 const FORMS_MAX = 200;
 /** More words than so many are looked for by what they begin with, which takes as long as there are pages with any of them. */
 const BEGUN_MAX = 200;
-/** Of shorter words only those that are one mistake away are taken, which need no index of trigrams. */
-const SIMILAR_CHARS_MIN = 6;
 
 /** A word has at most so many letters behind its stem. */
 const ENDING_CHARS_MAX = 4;
@@ -87,30 +86,57 @@ export async function termsOf(sql: Queries, text: string, isTyping: boolean): Pr
  * too many like it, which anybody could publish to make every search for it slow, there are none.
  */
 export async function withNear(sql: Queries, terms: readonly Term[]): Promise<Term[]> {
+  return withFurther(sql, await withNearest(sql, terms));
+}
+
+/** Those that are one mistake away: found by their keys, because all that there may be are known. */
+export async function withNearest(sql: Queries, terms: readonly Term[]): Promise<Term[]> {
   const asked = terms.map(({ word }) => ({ word, neighbours: neighboursOf(word) })).filter(({ neighbours }) => neighbours.length > 0);
   if (asked.length === 0) return [...terms];
-  // The limits stand outside of what is materialized: inside, the planner would rather read the whole table than its index of trigrams.
-  const rows = await sql<{ word: string; near: string; forms: string[] }[]>`
-    select t.word, n.word as near, array(select w.word from search_word w where w.english = n.word or w.spanish = n.word limit ${FORMS_MAX}) as forms
+  const rows = await sql<NearRow[]>`
+    select t.word, n.word as near, ${formsOf(sql)} as forms
     from unnest(${asked.map(({ word }) => word)}::text[], ${asked.map(({ neighbours }) => neighbours.join(' '))}::text[]) as t (word, neighbours)
-    cross join lateral (
-      with neighbour as materialized (
-        select word from search_word where word = any(string_to_array(t.neighbours, ' '))
-      ), alike as materialized (
-        select w.word from search_word w where length(t.word) >= ${SIMILAR_CHARS_MIN}::int and lower(w.word) % t.word
+    cross join lateral (select word from search_word where word = any(string_to_array(t.neighbours, ' ')) limit ${NEAR_MAX + 1}::int) n`;
+  return terms.map((term) => {
+    const nearest = near(term, rows);
+    return { ...term, near: nearest, nearest };
+  });
+}
+
+/** And those that are more mistakes away, of words that are long enough: by what they have in common, which takes longer. */
+export async function withFurther(sql: Queries, terms: readonly Term[]): Promise<Term[]> {
+  const asked = terms.map(({ word }) => word).filter((word) => mistakesMax(word.length) > 1);
+  if (asked.length === 0) return [...terms];
+  // The limit stands outside of what is materialized: inside, the planner would rather read the whole table than its index of trigrams.
+  const rows = await sql<NearRow[]>`
+    select t.word, n.word as near, ${formsOf(sql)} as forms from unnest(${asked}::text[]) as t (word) cross join lateral (
+      with alike as materialized (
+        select w.word from search_word w where lower(w.word) % t.word
           and length(w.word) between length(t.word) - ${MISTAKES_MAX}::int and length(t.word) + ${MISTAKES_MAX}::int
       )
-      (select word from neighbour limit ${NEAR_MAX + 1}::int) union (select word from alike limit ${NEAR_MAX + 1}::int)
+      select word from alike limit ${NEAR_MAX + 1}::int
     ) n`;
-  return terms.map((term) => {
-    const alike = rows.filter(({ word }) => word === term.word);
-    if (alike.length > NEAR_MAX) return term;
-    const near = alike.filter((each) => each.near !== term.word && isNear(term.word, each.near));
-    const own = new Set([term.word, ...term.forms]);
-    const withForms = (some: typeof near) =>
-      [...new Set(some.flatMap((each) => [each.near, ...each.forms]))].filter((word) => !own.has(word));
-    return { ...term, near: withForms(near), nearest: withForms(near.filter((each) => distance(term.word, each.near, 1) === 1)) };
-  });
+  return terms.map((term) => ({ ...term, near: [...new Set([...term.near, ...near(term, rows)])] }));
+}
+
+interface NearRow {
+  /** The term. */
+  readonly word: string;
+  readonly near: string;
+  readonly forms: readonly string[];
+}
+
+function formsOf(sql: Queries): Statement {
+  return sql`array(select w.word from search_word w where w.english = n.word or w.spanish = n.word limit ${FORMS_MAX})`;
+}
+
+/** None where there are too many. */
+function near(term: Term, rows: readonly NearRow[]): string[] {
+  const alike = rows.filter(({ word }) => word === term.word);
+  if (alike.length > NEAR_MAX) return [];
+  const own = new Set([term.word, ...term.forms]);
+  const meant = alike.filter((each) => each.near !== term.word && isNear(term.word, each.near));
+  return [...new Set(meant.flatMap((each) => [each.near, ...each.forms]))].filter((word) => !own.has(word));
 }
 
 const quoted = (word: string) => `'${word}'`;
