@@ -1,6 +1,7 @@
 /** The embedded database: Postgres in WebAssembly, alone in this thread, because it computes without giving way. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
+import { fuzzystrmatch } from '@electric-sql/pglite/contrib/fuzzystrmatch';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { DurableNodeFS, EMBEDDED_START_PARAMS } from './durable-node-fs.ts';
 import type { WorkerInput, WorkerMessage } from './embedded.ts';
@@ -9,7 +10,7 @@ import { PGliteSocket } from './pglite-socket.ts';
 const { directory, socketPath } = workerData as WorkerInput;
 const db = await PGlite.create({
   fs: new DurableNodeFS(directory),
-  extensions: { pg_trgm },
+  extensions: { fuzzystrmatch, pg_trgm },
   startParams: [...EMBEDDED_START_PARAMS],
 });
 const socket = new PGliteSocket(db);

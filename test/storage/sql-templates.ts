@@ -104,7 +104,10 @@ export class SqlTemplates {
     return texts.length === 0 ? undefined : texts;
   }
 
-  /** Resolves `[a, ...(b ? [c] : [])].reduce((sum, each) => sql...)` with every optional element included. */
+  /**
+   * Resolves `[a, ...(b ? [c] : [])].reduce((sum, each) => sql...)` with every optional element included: each form of each element beside the first
+   * form of the others, because they do not depend on each other, and all combinations are too many.
+   */
   #reduced(list: ts.Expression, step: ts.Expression | undefined, bound: Bindings): readonly Text[] | undefined {
     if (step === undefined || !ts.isArrowFunction(step) || ts.isBlock(step.body)) return undefined;
     const [sum, each] = step.parameters;
@@ -113,7 +116,10 @@ export class SqlTemplates {
     let texts = elements[0];
     for (const element of elements.slice(1)) {
       if (texts === undefined || element === undefined) return undefined;
-      texts = this.#fragments(step.body, new Map([...bound, [sum, texts], [each, element]]));
+      const [first, another] = [texts.slice(0, 1), element.slice(0, 1)];
+      const withFirst = this.#fragments(step.body, new Map([...bound, [sum, texts], [each, another]]));
+      const others = this.#fragments(step.body, new Map([...bound, [sum, first], [each, element.slice(1)]]));
+      texts = [...(withFirst ?? []), ...(others ?? [])];
     }
     return texts;
   }

@@ -12,6 +12,7 @@ import { mayOpen, type Reader } from './reader.ts';
 import type { Term } from './terms.ts';
 
 export interface NamedRow {
+  readonly group: NamedGroup;
   readonly id: string;
   readonly type: SearchHit['type'];
   readonly title: string;
@@ -34,33 +35,45 @@ export interface Asking {
 /** More that may fit are cut off by age. */
 const ROWS_MAX = 500;
 
-/** With columns id, type, title, subtitle, path and updated_at_ms. */
-function rowsOf(sql: Queries, group: NamedGroup, asking: Asking): Statement {
-  switch (group) {
-    case 'folders':
-      return folders(sql, asking);
-    case 'datasets':
-      return datasets(sql, asking);
-    case 'connectors':
-      return connectors(sql, asking);
-    case 'people':
-      return people(sql, asking);
-    case 'schedules':
-      return schedules(sql, asking);
-    case 'crew':
-      return crew(sql, asking);
-    case 'alerts':
-      return alerts(sql, asking);
-    default:
-      return group satisfies never;
-  }
+/**
+ * Rows of these groups that may fit the terms, of each the last changed first; without terms those that have changed last. In one statement: most groups
+ * have few rows or none, and to ask for each by itself takes longer than to find them.
+ */
+export async function findNamed(
+  sql: Queries,
+  groups: readonly NamedGroup[],
+  asking: Asking,
+  terms: readonly Term[],
+  rowsMax: number,
+): Promise<NamedRow[]> {
+  if (groups.length === 0) return [];
+  const wanted: Wanted = { groups, terms, rowsMax: terms.length === 0 ? rowsMax : ROWS_MAX };
+  const all = [
+    rowsThatMayFit(sql, 'folders', folders(sql, asking), wanted),
+    rowsThatMayFit(sql, 'datasets', datasets(sql, asking), wanted),
+    rowsThatMayFit(sql, 'connectors', connectors(sql, asking), wanted),
+    rowsThatMayFit(sql, 'people', people(sql, asking), wanted),
+    rowsThatMayFit(sql, 'schedules', schedules(sql, asking), wanted),
+    rowsThatMayFit(sql, 'crew', crew(sql, asking), wanted),
+    rowsThatMayFit(sql, 'alerts', alerts(sql, asking), wanted),
+  ].reduce((sum, some) => sql`${sum} union all ${some}`);
+  return sql<NamedRow[]>`select * from (${all}) found`;
 }
 
-/** Rows that may fit the terms, last changed first; without terms those that have changed last. */
-export function findNamed(sql: Queries, group: NamedGroup, asking: Asking, terms: readonly Term[], rowsMax: number) {
-  return sql<NamedRow[]>`
-    select s.id, s.type, s.title, s.subtitle, s.path, s.updated_at_ms from (${rowsOf(sql, group, asking)}) s
-    where ${terms.length === 0 ? sql`true` : mayFit(sql, terms)} order by s.updated_at_ms desc nulls last, s.id limit ${terms.length === 0 ? rowsMax : ROWS_MAX}`;
+interface Wanted {
+  readonly groups: readonly NamedGroup[];
+  readonly terms: readonly Term[];
+  /** Of each group. */
+  readonly rowsMax: number;
+}
+
+/** `rows`: all of the group, with columns id, type, title, subtitle, path and updated_at_ms. */
+function rowsThatMayFit(sql: Queries, group: NamedGroup, rows: Statement, { groups, terms, rowsMax }: Wanted): Statement {
+  return sql`
+    select * from (
+      select ${group}::text as "group", s.id, s.type, s.title, s.subtitle, s.path, s.updated_at_ms
+      from (${groups.includes(group) ? rows : NOTHING(sql)}) s
+      where ${terms.length === 0 ? sql`true` : mayFit(sql, terms)} order by s.updated_at_ms desc nulls last, s.id limit ${rowsMax}) r`;
 }
 
 /** One of the terms is in it, or something like it. */

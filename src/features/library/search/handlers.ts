@@ -49,25 +49,26 @@ async function findAll(
   asking: Asking,
   { q, groups: wanted, limit }: Call<Endpoints['search.find']>['query'],
   ended: AbortSignal,
-) {
+): Promise<ReadonlyMap<SearchGroup, readonly SearchHit[]>> {
   const terms = await termsOf(deps.sql, q, true);
-  const found = new Map<SearchGroup, SearchHit[]>();
   // Only signs: that is nobody's name and no word.
   const isNothing = terms.length === 0 && q.trim() !== '';
-  if (isNothing) return found;
+  if (isNothing) return new Map();
   const groups: readonly SearchGroup[] = wanted ?? SEARCH_GROUPS;
   const artifacts = groups.includes('artifacts') ? await findArtifactsOf(deps, asking, terms, limit) : [];
   const named = async () => {
-    for (const group of groups) {
-      if (group === 'artifacts') continue;
-      // Whoever types on has left, and what is typed then waits for this one.
-      ended.throwIfAborted();
-      found.set(group, await namedHits(deps, group, asking, terms, limit));
-    }
+    // Whoever types on has left, and what is typed then waits for this one.
+    ended.throwIfAborted();
+    return namedHits(
+      deps,
+      groups.filter((group) => group !== 'artifacts'),
+      asking,
+      terms,
+      limit,
+    );
   };
-  const [hits] = await together(deps, [() => artifactHits(deps, asking, artifacts), named]);
-  found.set('artifacts', hits);
-  return found;
+  const [hits, others] = await together(deps, [() => artifactHits(deps, asking, artifacts), named]);
+  return new Map<SearchGroup, readonly SearchHit[]>([...others, ['artifacts', hits]]);
 }
 
 /** Throws FORBIDDEN where the caller may not narrow the search to the workspace. */
@@ -124,28 +125,36 @@ async function artifactHits({ sql, config }: SearchDeps, { reader }: Asking, fou
   );
 }
 
-async function namedHits({ sql, config }: SearchDeps, group: NamedGroup, asking: Asking, terms: readonly Term[], limit: number) {
-  const rows = await findNamed(sql, group, asking, terms, limit);
+async function namedHits(
+  { sql, config }: SearchDeps,
+  groups: readonly NamedGroup[],
+  asking: Asking,
+  terms: readonly Term[],
+  limit: number,
+): Promise<ReadonlyMap<NamedGroup, readonly SearchHit[]>> {
+  const rows = await findNamed(sql, groups, asking, terms, limit);
   const scored = rows.flatMap((row): (NamedRow & { readonly score: number })[] => {
     const score = terms.length === 0 ? 0 : nameScore(row.title, row.subtitle, terms);
     return score === null ? [] : [{ ...row, score }];
   });
   // What fits alike stays in its order: last changed first.
-  return scored
-    .sort((one, other) => other.score - one.score)
-    .slice(0, limit)
-    .map(
-      ({ id, type, title, subtitle, path, updated_at_ms, score }): SearchHit => ({
-        id,
-        type,
-        title,
-        subtitle,
-        url: path === null ? null : `${config.baseUrl}${path}`,
-        snippet: null,
-        score: rounded(score),
-        updated_at: updated_at_ms === null ? null : dateTime(updated_at_ms),
-      }),
-    );
+  scored.sort((one, other) => other.score - one.score);
+  const hitOf = ({ id, type, title, subtitle, path, updated_at_ms, score }: (typeof scored)[number]): SearchHit => ({
+    id,
+    type,
+    title,
+    subtitle,
+    url: path === null ? null : `${config.baseUrl}${path}`,
+    snippet: null,
+    score: rounded(score),
+    updated_at: updated_at_ms === null ? null : dateTime(updated_at_ms),
+  });
+  const hits = (wanted: NamedGroup) =>
+    scored
+      .filter(({ group }) => group === wanted)
+      .slice(0, limit)
+      .map(hitOf);
+  return new Map(groups.map((group) => [group, hits(group)]));
 }
 
 function rounded(score: number): number {

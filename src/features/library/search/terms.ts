@@ -34,6 +34,14 @@ const FORMS_MAX = 200;
 /** More words than so many are looked for by what they begin with, which takes as long as there are pages with any of them. */
 const BEGUN_MAX = 200;
 
+/** A word that is more than one mistake away has the first letters in common, or the last ones. */
+const BEGINNING_ALIKE = 3;
+const ENDING_ALIKE = 4;
+/** Words with either in common. */
+const COMPARED_MAX = 20_000;
+/** Two mistakes, of which one may be letters that are swapped: two changes. */
+const CHANGES_MAX = MISTAKES_MAX + 1;
+
 /** A word has at most so many letters behind its stem. */
 const ENDING_CHARS_MAX = 4;
 
@@ -103,18 +111,28 @@ export async function withNearest(sql: Queries, terms: readonly Term[]): Promise
   });
 }
 
-/** And those that are more mistakes away, of words that are long enough: by what they have in common, which takes longer. */
+/**
+ * And those that are more mistakes away, of words that are long enough, as far as they begin or end as the word does. Where so many do that it would
+ * take long to compare them, which pages can bring about, these are none.
+ */
 export async function withFurther(sql: Queries, terms: readonly Term[]): Promise<Term[]> {
   const asked = terms.map(({ word }) => word).filter((word) => mistakesMax(word.length) > 1);
   if (asked.length === 0) return [...terms];
-  // The limit stands outside of what is materialized: inside, the planner would rather read the whole table than its index of trigrams.
   const rows = await sql<NearRow[]>`
-    select t.word, n.word as near, ${formsOf(sql)} as forms from unnest(${asked}::text[]) as t (word) cross join lateral (
-      with alike as materialized (
-        select w.word from search_word w where lower(w.word) % t.word
-          and length(w.word) between length(t.word) - ${MISTAKES_MAX}::int and length(t.word) + ${MISTAKES_MAX}::int
+    select t.word, n.word as near, ${formsOf(sql)} as forms
+    from (select word, left(word, ${BEGINNING_ALIKE}) as beginning, reverse(right(word, ${ENDING_ALIKE})) as ending from unnest(${asked}::text[]) as a (word)) t
+    cross join lateral (
+      with beginning as materialized (
+        select word from search_word where word > t.beginning and word < t.beginning || chr(1114111) limit ${COMPARED_MAX + 1}::int
+      ), ending as materialized (
+        select word from search_word where reverse(word) > t.ending and reverse(word) < t.ending || chr(1114111) limit ${COMPARED_MAX + 1}::int
       )
-      select word from alike limit ${NEAR_MAX + 1}::int
+      select word from (
+        select word from beginning where (select count(*) from beginning) <= ${COMPARED_MAX}
+        union select word from ending where (select count(*) from ending) <= ${COMPARED_MAX}
+      ) c
+      where case when abs(length(word) - length(t.word)) <= ${MISTAKES_MAX} then levenshtein_less_equal(word, t.word, ${CHANGES_MAX}) <= ${CHANGES_MAX} end
+      limit ${NEAR_MAX + 1}::int
     ) n`;
   return terms.map((term) => ({ ...term, near: [...new Set([...term.near, ...near(term, rows)])] }));
 }

@@ -18,7 +18,7 @@ const nearOf = async (text: string) => (await withNear(database.sql, await terms
 
 test('a word with more neighbours than are looked for has none, and others keep theirs', async () => {
   await learn([...neighboursOf('dashboard').slice(0, NEAR_MAX + 1), 'revenue']);
-  expect(await nearOf('dashboard revneue')).toEqual([[], ['revenue']]);
+  expect(await nearOf('dashboard revneue')).toEqual([[], expect.arrayContaining(['revenue'])]);
 });
 
 test('one with very many that are two mistakes away keeps those that are one away', async () => {
