@@ -255,12 +255,12 @@ export class Indexer {
   /** New words of all these pages are learnt at once, because each such statement is a commit; one by one where that is refused. */
   async #documentsOf(pages: readonly ReadPage[]): Promise<NewDocument[]> {
     if (pages.length === 0) return [];
-    const all = await this.#stems.commonOf(await wordsOfAll(pages)).catch(() => null);
+    const all = await this.#stems.commonOf(pages.map(({ said }) => said)).catch(() => null);
     const documents: NewDocument[] = [];
     for (const page of pages) {
       await this.#orPostpone(page.turn, async () => {
         const { said, ...rest } = page;
-        const common = all ?? (await this.#stems.commonOf(await wordsOfAll([page])));
+        const common = all ?? (await this.#stems.commonOf([said]));
         await loopTurns.next('search');
         documents.push({ ...rest, ...lexemesOf(said, common) });
       });
@@ -288,15 +288,6 @@ export class Indexer {
     await releaseTurn(sql, turn);
     this.#told.add(turn.artifactId);
   }
-}
-
-async function wordsOfAll(pages: readonly ReadPage[]): Promise<ReadonlySet<string>> {
-  const all = new Set<string>();
-  for (const { said } of pages) {
-    await loopTurns.next('search');
-    for (const word of said.words.keys()) all.add(word);
-  }
-  return all;
 }
 
 function codeOf(err: unknown): string {

@@ -1,12 +1,10 @@
 /** The stems of words, asked of the database once and then remembered: pages say mostly the same words. */
 import { loopTurns } from '../../../platform/loop-turns.ts';
 import type { Sql } from '../../../storage/sql.ts';
-import type { CommonWords, Stems } from './document-words.ts';
+import type { CommonWords, DocumentWords, Stems } from './document-words.ts';
 import { learnWords } from './index-rows.ts';
 
 const KNOWN_MAX = 100_000;
-/** Words that are looked up in one turn of the loop. */
-const LOOKED_AT_ONCE = 10_000;
 /** Words of one statement. */
 const LEARNT_AT_ONCE = 5000;
 
@@ -27,22 +25,22 @@ export class StemBook {
   }
 
   /**
-   * Those of these words that are common, and others. When this resolves, the words that others may mean are in the table of words, so that no page is
+   * Those of the words of pages that are common, and others. When this resolves, the words that others may mean are in the table of words, so that no page is
    * found by a misspelt word only because another page says the word too.
    */
-  async commonOf(words: ReadonlySet<string>): Promise<CommonWords> {
+  async commonOf(pages: readonly DocumentWords[]): Promise<CommonWords> {
     // A full book is left to whoever reads it still.
     if (this.#known.all.size >= KNOWN_MAX) this.#known = newBook();
     const { all, common } = this.#known;
-    const unknown: string[] = [];
-    let looked = 0;
-    for (const word of words) {
-      looked += 1;
-      if (looked % LOOKED_AT_ONCE === 0) await loopTurns.next('search');
-      if (!all.has(word)) unknown.push(word);
+    const unknown = new Set<string>();
+    for (const { words } of pages) {
+      // A page has at most twenty thousand.
+      await loopTurns.next('search');
+      for (const word of words.keys()) if (!all.has(word)) unknown.add(word);
     }
-    for (let at = 0; at < unknown.length; at += LEARNT_AT_ONCE) {
-      const some = unknown.slice(at, at + LEARNT_AT_ONCE);
+    const list = [...unknown];
+    for (let at = 0; at < list.length; at += LEARNT_AT_ONCE) {
+      const some = list.slice(at, at + LEARNT_AT_ONCE);
       for (const { word, english, spanish } of await learnWords(this.#sql, some, some.filter(isSpelt))) {
         all.add(word);
         if (english === null || spanish === null) common.set(word, { english, spanish });

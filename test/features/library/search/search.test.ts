@@ -10,6 +10,28 @@ import { found, indexed, page, titles } from './search-stage.ts';
 
 const EVERYTHING = { byHeadings: false, mayBeIn: () => true, mayBeInBytes: () => true };
 
+/** By what, what is looked for, and what comes first. */
+const FOUND = [
+  ['the name', 'quarterly report', 'Quarterly report'],
+  ['words of the text in any order', 'costs revenue', 'Quarterly report'],
+  ['other case and accents', 'ESTACION malaga', 'Informe de ventas'],
+  ['accents that the page does not have', 'révenue', 'Quarterly report'],
+  ['another form of an English word', 'region grow falls', 'Quarterly report'],
+  ['another form of a Spanish word', 'canción escuchar', 'Informe de ventas'],
+  ['the beginning of the last word', 'shipping co', 'Quarterly report'],
+  ['the beginning of a name', 'quart', 'Quarterly report'],
+  ['one letter', 'q', 'Quarterly report'],
+  ['a letter left out', 'reveue', 'Quarterly report'],
+  ['two letters swapped', 'hsipping', 'Quarterly report'],
+  ['two mistakes in a long word', 'quarterley repport', 'Quarterly report'],
+  ['a misspelt word of the text', 'vacaton polcy', 'Handbook'],
+  ['parts joined', 'lrucache', 'lru-cache'],
+  ['parts apart', 'lru cache', 'lru-cache'],
+  ['a script without spaces', '売上高', '東京レポート'],
+  ['a page that is not the first', 'standby database', 'Runbook'],
+  ['some of the words', 'generous vacation of penguins', 'Handbook'],
+] as const;
+
 describe.each(databaseKinds())('over %s', (database) => {
   let easel: TestEasel;
   let owner: TestUser;
@@ -36,27 +58,18 @@ describe.each(databaseKinds())('over %s', (database) => {
 
   const first = async (q: string) => (await titles(easel, owner, q))[0];
 
-  test.each([
-    ['the name', 'quarterly report', 'Quarterly report'],
-    ['words of the text in any order', 'costs revenue', 'Quarterly report'],
-    ['other case and accents', 'ESTACION malaga', 'Informe de ventas'],
-    ['accents that the page does not have', 'révenue', 'Quarterly report'],
-    ['another form of an English word', 'region grow falls', 'Quarterly report'],
-    ['another form of a Spanish word', 'canción escuchar', 'Informe de ventas'],
-    ['the beginning of the last word', 'shipping co', 'Quarterly report'],
-    ['the beginning of a name', 'quart', 'Quarterly report'],
-    ['one letter', 'q', 'Quarterly report'],
-    ['a letter left out', 'reveue', 'Quarterly report'],
-    ['two letters swapped', 'hsipping', 'Quarterly report'],
-    ['two mistakes in a long word', 'quarterley repport', 'Quarterly report'],
-    ['a misspelt word of the text', 'vacaton polcy', 'Handbook'],
-    ['parts joined', 'lrucache', 'lru-cache'],
-    ['parts apart', 'lru cache', 'lru-cache'],
-    ['a script without spaces', '売上高', '東京レポート'],
-    ['a page that is not the first', 'standby database', 'Runbook'],
-    ['some of the words', 'generous vacation of penguins', 'Handbook'],
-  ])('finds by %s: %s', async (_, q, name) => {
+  test.each(FOUND)('finds by %s: %s', async (_, q, name) => {
     expect(await first(q)).toBe(name);
+  });
+
+  test('who has very many artifacts finds the same', async () => {
+    // Without turns: only their number counts.
+    await easel.sql`
+      insert into artifact (id, owner_id, name, slug, visibility, created_at_ms, updated_at_ms)
+      select 'art_of_many_' || n, ${owner.userId}, 'One of many', 'one-of-many-' || n, 'private', 0, 0 from generate_series(1, 2001) n`;
+    await easel.sql`delete from search_turn where artifact_id like 'art_of_many_%'`;
+    for (const [by, q, name] of FOUND) expect(await first(q), by).toBe(name);
+    await easel.sql`delete from artifact where id like 'art_of_many_%'`;
   });
 
   test.each(['zanzibar', 'cyanotype', 'secretlink', '!?.', 'doctype'])('finds nothing by what a page does not say: %s', async (q) => {
