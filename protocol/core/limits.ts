@@ -291,8 +291,8 @@ export const LIMITS = {
   catalogFieldsMax: 500,
   // Values of one facet, the most frequent first
   catalogFacetValuesMax: 50,
-  // How long a page counts as a reader of a dataset after it has read it last
-  datasetReadersKeptMs: 90 * 24 * 3600 * 1000,
+  // How long a page counts as a reader of a table or dataset after it has read it last
+  pageReadsKeptMs: 90 * 24 * 3600 * 1000,
   // How long the script of a job counts as a user of a table after it has used it last
   jobTableUsesKeptMs: 90 * 24 * 3600 * 1000,
   // Nodes of one lineage, edges that one step of it reads, and steps from its entry: it says `truncated`

@@ -10,13 +10,13 @@ import type { ShareQueue } from '../../../platform/share-queue.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { addRelease, lockUsage } from '../../people/usage/rows.ts';
 import { checkOwnersRoom } from '../../people/usage/storage.ts';
+import type { PageReads } from '../page-reads.ts';
 import { queryMark } from '../tables/queries/cursor.ts';
 import { EVERYTHING, parseFilterText } from '../tables/queries/filter.ts';
 import { parseFields } from '../tables/queries/projection.ts';
 import { readHolders } from '../tables/reads.ts';
 import { contentReply } from './content.ts';
 import { countRows, cursorAt, positionOf, readPage, versionGone } from './page.ts';
-import type { PageReads } from './page-reads.ts';
 import { datasetType, laneOf, type ReceiveDeps, receiveDataset, writtenReply } from './receive.ts';
 import {
   countDatasets,
@@ -79,7 +79,7 @@ function noteRead(
   { pageReads }: DatasetDeps,
   { params, host, fetchSite, nowMs }: Call<Endpoints['datasets.rows' | 'datasets.content']>,
 ): void {
-  pageReads.note({ ...params, host, fetchSite, nowMs });
+  pageReads.note({ artifactId: params.artifactId, name: params.dataset, host, fetchSite, nowMs });
 }
 
 // The edge sends `json` and does not read `body`.

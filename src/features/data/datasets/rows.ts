@@ -1,4 +1,4 @@
-/** The SQL of datasets: `dataset_version`, `dataset_floor` and `dataset_reader`. Rows are locked in the order artifact, `dataset_floor`, `account_usage`. */
+/** The SQL of datasets: `dataset_version` and `dataset_floor`. Rows are locked in the order artifact, `dataset_floor`, `account_usage`. */
 import type { ArtifactId, JobId } from '../../../../protocol/core/ids.ts';
 import type { DatasetColumn } from '../../../../protocol/data/datasets.ts';
 import type { Queries } from '../../deps.ts';
@@ -156,18 +156,4 @@ export async function deleteDataset(tx: Queries, id: ArtifactId, name: string): 
     )
     select coalesce(sum(size_bytes), 0)::bigint as bytes from gone`;
   return row?.bytes ?? 0;
-}
-
-export async function noteReader(sql: Queries, id: ArtifactId, name: string, nowMs: number): Promise<void> {
-  await sql`
-    insert into dataset_reader (artifact_id, name, read_at_ms) values (${id}, ${name}, ${nowMs})
-    on conflict (artifact_id, name) do update set read_at_ms = greatest(dataset_reader.read_at_ms, excluded.read_at_ms)`;
-}
-
-/** Those that were read last before this time, and those of datasets that are gone. */
-export async function deleteOldReaders(sql: Queries, beforeMs: number): Promise<number> {
-  const { count } = await sql`
-    delete from dataset_reader r where r.read_at_ms < ${beforeMs}
-      or not exists (select from dataset_version v where v.artifact_id = r.artifact_id and v.name = r.name)`;
-  return count;
 }

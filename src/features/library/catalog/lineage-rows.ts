@@ -104,8 +104,7 @@ export function listMade(sql: Queries, catalog: Catalog, near: readonly Place[],
       where n.kind = 'connection'
       union
       select 'page', r.artifact_id, '', n.kind, n.holder, n.thing, 'read'
-      from near n join dataset_reader r on r.artifact_id = n.holder and r.name = n.thing
-      where n.kind = 'dataset'
+      from near n join page_read r on r.artifact_id = n.holder and r.kind = n.kind and r.name = n.thing
       union
       select 'job', j.id, '', n.kind, n.holder, n.thing, 'read'
       from near n join job j on j.artifact_id = n.holder join job_table_use u on u.job_id = j.id and u.name = n.thing

@@ -348,11 +348,12 @@ describe('lineage', () => {
     );
   });
 
-  it('leads to the page whose scripts read a dataset, and to no page that only has it', async () => {
+  it('leads to the page whose scripts read a table or a dataset, and to no page that only has it', async () => {
     const slug = (await json(await easel.fetch(`/v1/artifacts/${open}`, { token: acme.member.token }))).slug;
     await data('PUT', open, '/datasets/unread', [{ n: 1 }], acme.member);
-    const read = (dataset: string, fetchSite: string, host: string) =>
-      wire(easel.port, host, `/v1/data/${open}/datasets/${dataset}/rows`, {
+    for (const table of ['shown', 'unshown']) await data('POST', open, `/tables/${table}`, { rows: [{ n: 1 }] }, acme.member);
+    const read = (name: string, fetchSite: string, host: string, kind = 'datasets') =>
+      wire(easel.port, host, `/v1/data/${open}/${kind}/${name}/rows`, {
         headers: { 'sec-fetch-site': fetchSite, authorization: `Bearer ${acme.member.token}` },
       });
     const pageHost = `${slug}.localhost:${easel.port}`;
@@ -365,9 +366,20 @@ describe('lineage', () => {
     const edgesOf = async (id: string) => (await call('GET', `/catalog/entries/${id}/lineage`, acme.member)).edges;
     await expect.poll(() => edgesOf(totals)).toContainEqual(edge);
     expect(await edgesOf(await idOf(acme.member, 'unread'))).toEqual([]);
-    await easel.sql`update dataset_reader set read_at_ms = read_at_ms - ${LIMITS.datasetReadersKeptMs + 1000}`;
+    await read('unshown', 'same-origin', `localhost:${easel.port}`, 'tables');
+    for (const table of ['shown', 'nowhere']) expect((await read(table, 'same-origin', pageHost, 'tables')).status).toBe(200);
+    const shown = await idOf(acme.member, 'shown');
+    const tableEdge = { from: shown, to: open, kind: 'read' };
+    await expect.poll(() => edgesOf(shown)).toEqual([tableEdge]);
+    expect(await edgesOf(await idOf(acme.member, 'unshown'))).toEqual([]);
+    expect(await easel.sql`select kind, name from page_read where artifact_id = ${open} order by kind`).toEqual([
+      { kind: 'dataset', name: 'totals' },
+      { kind: 'table', name: 'shown' },
+    ]);
+    await easel.sql`update page_read set read_at_ms = read_at_ms - ${LIMITS.pageReadsKeptMs + 1000}`;
     await easel.sweep();
     expect(await edgesOf(totals)).not.toContainEqual(edge);
+    expect(await edgesOf(shown)).toEqual([]);
   });
 
   it('is bounded, and says so', async () => {

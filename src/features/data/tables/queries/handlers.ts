@@ -6,6 +6,7 @@ import type { ArtifactId } from '../../../../../protocol/core/ids.ts';
 import type { Endpoints } from '../../../../../protocol/table.ts';
 import type { Call, Handlers } from '../../../../edge/call.ts';
 import { streamOf } from '../../../../edge/reply-stream.ts';
+import type { PageReads } from '../../page-reads.ts';
 import { csvColumns } from '../csv.ts';
 import { TableImport } from '../import.ts';
 import { csvLines, ndjsonLines } from '../import-lines.ts';
@@ -34,6 +35,7 @@ type QueryEndpoint =
 interface Deps {
   readonly runtime: ActorRuntime;
   readonly reads: TableReads;
+  readonly pageReads: PageReads;
 }
 
 interface Place {
@@ -41,10 +43,11 @@ interface Place {
   readonly table: string;
 }
 
-export function tableQueryHandlers({ runtime, reads }: Deps): Handlers<QueryEndpoint> {
+export function tableQueryHandlers({ runtime, reads, pageReads }: Deps): Handlers<QueryEndpoint> {
   /** Reads committed rows only, after everything the artifact had pending is committed, so that a caller sees its own writes. */
   async function read<T>(call: ReadCall, query: (rows: RowReads, scope: TableScope) => Promise<T>): Promise<T> {
     const scope = await scopeOf(runtime, call.params);
+    noteRead(pageReads, call, scope);
     return reads.run(holdersOf(call), (rows) => query(rows, scope));
   }
 
@@ -87,15 +90,16 @@ export function tableQueryHandlers({ runtime, reads }: Deps): Handlers<QueryEndp
       const groups = await read(call, (rows, scope) => rows.aggregate(scope, filter, body));
       return { reply: 'ok', body: { success: true, data: { groups } } };
     },
-    'tables.export': (call) => exportTable({ runtime, reads }, call),
+    'tables.export': (call) => exportTable({ runtime, reads, pageReads }, call),
     'tables.import': (call) => importTable({ runtime }, call),
   };
 }
 
-async function exportTable({ runtime, reads }: Deps, call: Call<Endpoints['tables.export']>) {
+async function exportTable({ runtime, reads, pageReads }: Deps, call: Call<Endpoints['tables.export']>) {
   const { params, accept } = call;
   const holders = holdersOf(call);
   const scope = await scopeOf(runtime, params);
+  noteRead(pageReads, call, scope);
   const run = <T>(one: (rows: RowReads) => Promise<T>) => reads.run(holders, one);
   const asNdjson = formatOf(accept, ['text/csv', NDJSON]) === NDJSON;
   const name = `${params.table}.${asNdjson ? 'ndjson' : 'csv'}`;
@@ -129,7 +133,11 @@ async function importTable({ runtime }: Pick<Deps, 'runtime'>, call: Call<Endpoi
 const NDJSON = 'application/x-ndjson';
 const CSV_TYPE = 'text/csv; charset=utf-8';
 
-type ReadCall = Parameters<typeof readHolders>[1] & { readonly params: Place };
+type ReadCall = Parameters<typeof readHolders>[1] & Pick<Call<Endpoints['tables.rows']>, 'params' | 'host' | 'fetchSite' | 'nowMs'>;
+
+function noteRead(pageReads: PageReads, { params, host, fetchSite, nowMs }: ReadCall, { table }: TableScope): void {
+  if (table !== NO_TABLE) pageReads.note({ artifactId: params.artifactId, name: params.table, host, fetchSite, nowMs });
+}
 
 function holdersOf(call: ReadCall): ReadHolders {
   return readHolders(call.params.artifactId, call);
