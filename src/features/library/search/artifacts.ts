@@ -117,8 +117,11 @@ function pick({ sql, reader, within, terms }: Asked, sought: Sought): Promise<Ra
         ${terms.map(({ nearest }) => nearest.length)}::int[], ${terms.map(nearQuery)}::text[], ${terms.map((term) => term.near.length)}::int[]
       ) with ordinality as t (any_of, name, name_words, nearest, nearest_words, near, near_words, place)
     ), matching as materialized (
-      select a.id, a.name, a.slug, a.updated_at_ms, ${isAround(sql, reader.viewer)} as is_around, c.places, c.exactly, ${isCurrent} as is_current,
-        d.names, case when ${isCurrent} then d.telling else d.names end as telling
+      select a.id, a.name, a.slug, a.updated_at_ms, ${isAround(sql, reader.viewer)} as is_around,
+        case when ${isCurrent} then c.places
+          else array(select q.place::int from query q where d.names @@ q.any_of or (${isAll}::boolean and d.names @@ q.name)) end as places,
+        case when ${isCurrent} then c.exactly else array(select q.place::int from query q where d.names @@ q.name) end as exactly,
+        case when ${isCurrent} then d.telling else d.names end as telling
       from (${candidates(sql, reader, within, terms, sought)}) c
         -- One by one, by their keys: the planner cannot tell how many there are.
         cross join lateral (select * from artifact a where a.id = c.id and ${mayOpen(sql, reader, within)} offset 0) a
@@ -135,8 +138,7 @@ function pick({ sql, reader, within, terms }: Asked, sought: Sought): Promise<Ra
           sum(least(1, ts_rank(m.telling, q.name) * q.name_words) + ${NEAR} * least(1, coalesce(ts_rank(m.telling, q.nearest) * q.nearest_words, 0))) as worth
         from query q offset 0
       ) k
-      where m.is_current
-        or (select count(*) from query q where m.names @@ q.any_of or (${isAll}::boolean and m.names @@ q.name)) >= ${isAll ? terms.length : 1}
+      where cardinality(m.places) >= ${isAll ? terms.length : 1}
       order by cardinality(m.places) desc, k.worth * case when m.is_around then 1 else ${STRANGE}::real end desc, m.updated_at_ms desc
       limit ${PICKED_MAX}
     ) r`;

@@ -197,6 +197,8 @@ describe.each(databaseKinds())('over %s', (database) => {
     await easel.sql`update search_document set version_id = 'former' where artifact_id = ${id}`;
     for (const q of ['parsnips', 'pasnips', 'parsnips penguin', 'parsnips h']) expect(await titles(easel, owner, q), q).toEqual([]);
     for (const q of ['half', 'half p', 'hallf page']) expect(await first(q), q).toBe('Half a page');
+    const scoreOf = async (q: string) => (await found(easel, owner, q)).artifacts.find(({ title }) => title === 'Half a page')?.score;
+    expect(await scoreOf('half parsnips')).toBe(await scoreOf('half cassowaries'));
   });
 
   test('a page of 25 MB is indexed as far as its limit', async () => {
