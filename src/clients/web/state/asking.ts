@@ -1,5 +1,5 @@
 /** Questions that are answered from pages, read while the answer is written. Nothing of them is kept beyond the screen that shows them. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Answered, streamed } from '../api/client.ts';
 import { Problem, problemOf } from '../api/problem.ts';
 import { words } from '../words/words.ts';
@@ -66,7 +66,8 @@ export function useAnswer(question: Question) {
     };
   }, [question, attempt]);
   const isCutOff = asking.kind === 'failed' && asking.problem.isOffline;
-  useEffect(() => {
+  // Before anybody sees that it is cut off: an effect that waits for the next frame misses a connection that is back by then.
+  useLayoutEffect(() => {
     if (!isCutOff) return undefined;
     const onBack = () => setAttempt((count) => count + 1);
     addEventListener('online', onBack);
