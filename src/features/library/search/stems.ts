@@ -25,8 +25,8 @@ export class StemBook {
   }
 
   /**
-   * Those of the words of pages that are common, and others. When this resolves, the words that others may mean are in the table of words, so that no page is
-   * found by a misspelt word only because another page says the word too.
+   * Those of the words of pages that are common, and others. When this resolves, the words that others may mean are in the table of words, so that no
+   * page is found by a misspelt word only because another page says the word too.
    */
   async commonOf(pages: readonly DocumentWords[]): Promise<CommonWords> {
     // A full book is left to whoever reads it still.
