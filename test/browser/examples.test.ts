@@ -1,7 +1,7 @@
 /** The page SDK and the examples that use it, in Chromium. */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type * as Yjs from 'yjs';
 import type { Easel, SharedDoc } from '../../src/clients/page/api.ts';
@@ -395,7 +395,20 @@ describeWith('chromiumPath')('the SDK of pages', () => {
       await one.page.getByRole('button', { name: 'Sign' }).click();
       await one.page.locator('#entries li', { hasText: message }).waitFor();
     };
-    await sign('Ada', 'What a lovely afternoon. See you in spring!');
+    // While it is sent nothing can be typed, which would be lost when the form is emptied.
+    const held: Route[] = [];
+    await one.page.route(
+      (url) => url.pathname.endsWith('/entries'),
+      (route) => (route.request().method() === 'POST' && held.length === 0 ? void held.push(route) : route.continue()),
+    );
+    const signed = sign('Ada', 'What a lovely afternoon. See you in spring!');
+    await expect.poll(() => held).toHaveLength(1);
+    expect(await one.page.getByLabel('Your message').isDisabled()).toBe(true);
+    await held[0]?.continue();
+    await signed;
+    await one.page.getByText('Thank you.').waitFor();
+    expect(await one.page.getByLabel('Your message').isEnabled()).toBe(true);
+    expect(await one.page.evaluate(() => document.activeElement?.textContent)).toBe('Sign');
     await one.page.getByLabel('A picture').setInputFiles({ name: 'view.png', mimeType: 'image/png', buffer: picture });
     await sign('Grace', 'The view from up here.');
     const later = await open(published);

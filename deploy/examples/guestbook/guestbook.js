@@ -80,8 +80,10 @@ async function sendPicture(file) {
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   const fields = new FormData(form);
-  const button = form.querySelector('button');
-  button.disabled = true;
+  // What is typed while this is sent would be lost when the form is emptied.
+  const inputs = document.getElementById('fields');
+  const focused = document.activeElement;
+  inputs.disabled = true;
   say('');
   try {
     const picture = await sendPicture(fields.get('picture'));
@@ -93,7 +95,8 @@ form.addEventListener('submit', async (event) => {
     const text = error.code === 'UNAUTHORIZED' ? 'Visitors cannot sign here until the owner allows it.' : error.message;
     say(text, ofConnection(error));
   } finally {
-    button.disabled = false;
+    inputs.disabled = false;
+    if (document.activeElement === document.body) focused.focus();
     progress.hidden = true;
     progress.value = 0;
   }
