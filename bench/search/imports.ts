@@ -16,6 +16,7 @@ interface ImportsPlan {
   readonly folder: string;
   readonly databaseUrl: string;
   readonly files: number;
+  readonly cpuProfileFolder: string | undefined;
 }
 
 const LOOK_MS = 500;
@@ -23,7 +24,7 @@ const EMAIL = 'imports@example.com';
 const WORKSPACE = `wsp_${'0'.repeat(24)}`;
 const BASE = `/v1/workspaces/${WORKSPACE}/file-imports`;
 
-export async function imports({ folder, databaseUrl, files }: ImportsPlan, findings: Findings): Promise<void> {
+export async function imports({ folder, databaseUrl, files, cpuProfileFolder }: ImportsPlan, findings: Findings): Promise<void> {
   const database = await createDatabase(databaseUrl);
   const drives = await FakeDrives.start();
   const easel = await startEasel({
@@ -31,6 +32,7 @@ export async function imports({ folder, databaseUrl, files }: ImportsPlan, findi
     databaseUrl: database.url,
     core: SERVER_CORE,
     collectable: true,
+    cpuProfileFolder,
     settings: {
       ...drives.settings,
       SECRET_KEY: randomBytes(32).toString('hex'),

@@ -53,11 +53,11 @@ export async function benchSearch(options: SearchOptions): Promise<boolean> {
   const databaseUrl = process.env.BENCH_DATABASE_URL ?? 'postgres://127.0.0.1:5432/postgres';
   const size = options.quick ? 'quick' : 'full';
   const corpus = new Corpus(MODULES);
+  const cpuProfileFolder = options.cpuProfile ? resolve('bench/results') : undefined;
   try {
-    if (wanted('postgres'))
-      await onPostgres({ folder, databaseUrl, corpus, cpuProfile: options.cpuProfile }, options.quick ? QUICK : FULL, findings);
+    if (wanted('postgres')) await onPostgres({ folder, databaseUrl, corpus, cpuProfileFolder }, options.quick ? QUICK : FULL, findings);
     if (wanted('embedded')) await embedded({ folder, corpus, quick: options.quick }, EMBEDDED_PAGES[size], findings);
-    if (wanted('imports')) await imports({ folder, databaseUrl, files: IMPORTED_FILES[size] }, findings);
+    if (wanted('imports')) await imports({ folder, databaseUrl, files: IMPORTED_FILES[size], cpuProfileFolder }, findings);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -77,14 +77,13 @@ interface Stage {
   readonly folder: string;
   readonly databaseUrl: string;
   readonly corpus: Corpus;
-  readonly cpuProfile: boolean;
+  readonly cpuProfileFolder: string | undefined;
 }
 
 async function onPostgres(stage: Stage, scale: Scale, findings: Findings): Promise<void> {
   const database = await createDatabase(stage.databaseUrl);
   const dataFolder = join(stage.folder, 'postgres');
-  const cpuProfileFolder = stage.cpuProfile ? resolve('bench/results') : undefined;
-  const start = () => startEasel({ dataFolder, databaseUrl: database.url, core: SERVER_CORE, cpuProfileFolder });
+  const start = () => startEasel({ dataFolder, databaseUrl: database.url, core: SERVER_CORE, cpuProfileFolder: stage.cpuProfileFolder });
   let easel = await start();
   try {
     await easel.stop();
