@@ -100,6 +100,17 @@ export function connect(target: SqlTarget, connectionsMax: number, { statementMs
   });
 }
 
+/**
+ * Steps of one transaction that do not wait for each other's answers: their statements are sent together, and run in the order in which they are
+ * sent. Settles when all have ended, so that none goes on after a rollback. Throws what failed first: the others then only say that the transaction
+ * has failed.
+ */
+export async function pipelined<T extends readonly Promise<unknown>[]>(steps: readonly [...T]): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
+  const all = Promise.all(steps);
+  await Promise.allSettled([all, ...steps]);
+  return all;
+}
+
 /** SQLSTATE of a database error, or undefined for any other error (connection lost, time-out, a bug). */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof postgres.PostgresError ? error.code : undefined;

@@ -15,14 +15,9 @@ const LIMIT = RATE_LIMITS.publish;
 
 /** What is left of the hour's publishes. Throws RATE_LIMITED when nothing is. */
 export async function requireAllowance(deps: Deps, principal: Principal): Promise<Spent> {
-  const spent = await lookAtAllowance(deps, principal);
+  const spent = await deps.limiters.shared.look(await limitOf(deps.sql, principal), subjectOf(principal));
   requireAccepted({ ...LIMIT, quota: spent.limit }, spent, refusalOf(spent));
   return spent;
-}
-
-/** What is left of them, for who does not spend any. */
-export async function lookAtAllowance({ limiters, sql }: Deps, principal: Principal): Promise<Spent> {
-  return limiters.shared.look(await limitOf(sql, principal), subjectOf(principal));
 }
 
 /** Spends one publish in the transaction that makes it: a rollback gives it back. Throws RATE_LIMITED. */
@@ -53,6 +48,6 @@ function userOf(principal: Principal): UserPrincipal {
   return principal;
 }
 
-export function publishHeaders(spent: Spent): Record<string, string> {
-  return rateHeaders(LIMIT, spent);
+export function publishHeaders(spent: Spent | null): Record<string, string> {
+  return spent === null ? {} : rateHeaders(LIMIT, spent);
 }

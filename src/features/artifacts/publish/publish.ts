@@ -6,6 +6,7 @@ import type { ArtifactId, UploadId, VersionId } from '../../../../protocol/core/
 import type { Tier } from '../../../../protocol/people/accounts.ts';
 import type { Spent } from '../../../edge/limits.ts';
 import { violates } from '../../../storage/pg-errors.ts';
+import { pipelined } from '../../../storage/sql.ts';
 import { settleWish } from '../../business/tiers/wishes.ts';
 import type { LimiterDeps, Queries, ServiceDeps } from '../../deps.ts';
 import { tierIn, tierOf } from '../../people/accounts/rows.ts';
@@ -14,7 +15,7 @@ import { requireVersionRoom } from '../../people/usage/rules.ts';
 import { checkRoom, type Held, settle, whileReserved } from '../../people/usage/storage.ts';
 import { shareNew } from '../../sharing/grants/granting.ts';
 import { holdFolder } from '../../workspaces/folders/filing.ts';
-import { publishRuleFor, requireNotProhibited } from '../../workspaces/publish-policy/rules.ts';
+import { type PublishRule, publishRuleFor, requireNotProhibited } from '../../workspaces/publish-policy/rules.ts';
 import type { WorkspaceDirectory } from '../../workspaces/workspaces/directory.ts';
 import { auditArtifact } from '../artifacts/audit.ts';
 import { hashPassword } from '../artifacts/password.ts';
@@ -24,7 +25,7 @@ import { requireSlug } from '../artifacts/slugs.ts';
 import { insertVersion } from '../versions/rows.ts';
 import { type Contents, storeContents } from './contents.ts';
 import { pageTitle } from './page-title.ts';
-import { lookAtAllowance, requireAllowance, spendPublish } from './publish-limit.ts';
+import { requireAllowance, spendPublish } from './publish-limit.ts';
 import { deleteUpload, holdObjects, lockPublishing } from './rows.ts';
 import { type Place, requireEntrypoint, type SizedFile, visibilityIn } from './rules.ts';
 import { findTarget, holderOfNew, type Publisher, placeIn, placeOf, type Target, takeTarget } from './target.ts';
@@ -41,7 +42,8 @@ export interface Published {
   readonly held: boolean;
   /** For approval, before it goes live. */
   readonly waits: boolean;
-  readonly allowance: Spent;
+  /** Null where none are spent. */
+  readonly allowance: Spent | null;
 }
 
 export interface Written {
@@ -64,8 +66,8 @@ export interface Cargo {
 }
 
 interface Checked {
-  /** What is left of the hour's publishes. */
-  readonly allowance: Spent;
+  /** What is left of the hour's publishes; null where none are spent. */
+  readonly allowance: Spent | null;
   /** Null for a new artifact. */
   readonly target: ArtifactRow | null;
   readonly place: Place;
@@ -74,7 +76,7 @@ interface Checked {
 /** Refuses whatever can be refused before contents are sent or stored. */
 export async function checkPublish(deps: PublishDeps, publisher: Publisher, body: PublishRequest): Promise<Checked> {
   if (body.slug !== undefined) requireSlug(body.slug);
-  const allowance = await (publisher.isUnmetered ? lookAtAllowance : requireAllowance)(deps, publisher.principal);
+  const allowance = publisher.isUnmetered ? null : await requireAllowance(deps, publisher.principal);
   const place = await placeOf(deps, publisher, body);
   if (place.grant !== undefined) requireDefaults(body);
   const target = await findTarget(deps.sql, publisher, body, place);
@@ -115,12 +117,12 @@ export async function publish(
   cargo: Cargo,
   beside?: WriteBeside,
 ): Promise<Published> {
-  const { target: expected, place, allowance } = await checkPublish(deps, publisher, body);
+  const { target: expected, place } = await checkPublish(deps, publisher, body);
   const entrypoint = requireEntrypoint(body.entrypoint, cargo.files);
   const newPasswordHash = await hashPassword(body.password);
   const name = body.name ?? (await proposeName(deps, body, cargo, entrypoint));
   const holder = expected === null ? holderOfNew(publisher, place) : holderOfRow(expected);
-  const wish = { body, place, entrypoint, name, newPasswordHash, allowance, beside };
+  const wish = { body, place, entrypoint, name, newPasswordHash, beside };
   const { target, published, sharedWith } = await whileReserved(deps, holder, await bytesToStore(deps.sql, expected, cargo), (held) =>
     storeAndWrite(deps, publisher, cargo, held, wish),
   );
@@ -136,14 +138,13 @@ interface Wish {
   /** Of a new artifact. */
   readonly name: string;
   readonly newPasswordHash: string | undefined;
-  /** As it was before the publish. */
-  readonly allowance: Spent;
   readonly beside: WriteBeside | undefined;
 }
 
 interface Plan extends Wish {
   readonly files: readonly SizedFile[];
   readonly tier: Tier;
+  readonly rule: PublishRule;
   readonly nowMs: number;
 }
 
@@ -163,17 +164,19 @@ async function storeAndWrite(deps: PublishDeps, publisher: Publisher, cargo: Car
   if (publisher.asker?.refusal !== undefined) throw publisher.asker.refusal;
   return deps.sql
     .begin(async (tx) => {
-      await lockPublishing(tx, publisher.id);
+      const locked = lockPublishing(tx, publisher.id);
+      const [, , place] = await pipelined([locked, requireObjects(tx, cargo.files), holdPlace(tx, publisher, wish.place)]);
       // The clock is read under the lock, so that the publishes of an account are dated in their order.
       const nowMs = deps.clock.nowMs();
-      const allowance = publisher.isUnmetered ? wish.allowance : await spendPublish(tx, deps, publisher.principal);
-      await requireObjects(tx, cargo.files);
-      const place = await holdPlace(tx, publisher, wish.place);
+      const allowance = publisher.isUnmetered ? null : await spendPublish(tx, deps, publisher.principal);
       const target = await takeTarget(tx, publisher, body, place, { name, nowMs });
-      await checkVersionRoom(tx, target.row, body.draft);
-      const tier = await tierIn(tx, publisher.userId, target.row.workspace_id);
-      await publisher.record?.(tx, target.row.id);
-      const written = await writeVersion(tx, publisher, target, { ...wish, place, files: cargo.files, tier, nowMs });
+      if (!target.isNew) await checkVersionRoom(tx, target.row, body.draft);
+      const [tier, rule] = await pipelined([
+        tierIn(tx, publisher.userId, target.row.workspace_id),
+        publishRuleFor(tx, target.row.workspace_id, publisher.principal),
+        Promise.resolve(publisher.record?.(tx, target.row.id)),
+      ]);
+      const written = await writeVersion(tx, publisher, target, { ...wish, place, files: cargo.files, tier, rule, nowMs });
       await wish.beside?.(tx, { row: target.row, ...written, nowMs });
       const uploadBytes = cargo.uploadId === null ? 0 : await deleteUpload(tx, cargo.uploadId);
       await countStored(tx, { target, publisher: publisher.holder, held, files: cargo.files, uploadBytes, nowMs });
@@ -189,7 +192,8 @@ async function storeAndWrite(deps: PublishDeps, publisher: Publisher, cargo: Car
 /** The folder as it is now, kept until the transaction ends. Throws FOLDER_NOT_FOUND. */
 export async function holdPlace(tx: Queries, { principal }: Publisher, { workspaceId, folder }: Place): Promise<Place> {
   if (folder === null) return { workspaceId, folder };
-  return placeIn(await holdFolder(tx, principal, workspaceId === null ? 'personal' : { workspaceId }, folder.id), principal);
+  const scope = workspaceId === null ? ('personal' as const) : { workspaceId };
+  return placeIn(await holdFolder(tx, principal, scope, folder.id, folder), principal);
 }
 
 interface Stored {
@@ -213,8 +217,7 @@ async function countStored(tx: Queries, { target, publisher, held, files, upload
 
 async function writeVersion(tx: Queries, publisher: Publisher, target: Target, plan: Plan): Promise<Omit<Published, 'allowance'>> {
   const { row, isNew } = target;
-  const { body, nowMs, place } = plan;
-  const rule = await publishRuleFor(tx, row.workspace_id, publisher.principal);
+  const { body, nowMs, place, rule } = plan;
   requireNotProhibited(rule, body.draft);
   const waits = rule === 'waits' && !body.draft;
   const visibility = decideVisibility({
@@ -251,12 +254,15 @@ async function writeVersion(tx: Queries, publisher: Publisher, target: Target, p
     folderId: place.folder?.id ?? row.folder_id,
     atMs: isNew ? nowMs : changeTimeMs(row, nowMs),
   };
-  await writePublished(tx, row.id, change);
-  await settleWish(tx, row.id, visibility, publisher.principal, nowMs);
-  if (publisher.asker !== undefined) {
-    const detail = { version_id: versionId, version_no: versionNo, draft: body.draft, waits, visibility: visibility.visibility };
-    await auditArtifact(tx, publisher.asker, { ...row, name: change.name }, isNew ? 'artifact.create' : 'artifact.publish', detail);
-  }
+  const detail = { version_id: versionId, version_no: versionNo, draft: body.draft, waits, visibility: visibility.visibility };
+  const { asker } = publisher;
+  const named = { ...row, name: change.name };
+  await pipelined([
+    writePublished(tx, row.id, change),
+    // With a new artifact no other choice waits.
+    !isNew || visibility.held ? settleWish(tx, row.id, visibility, publisher.principal, nowMs) : Promise.resolve(),
+    asker === undefined ? Promise.resolve() : auditArtifact(tx, asker, named, isNew ? 'artifact.create' : 'artifact.publish', detail),
+  ]);
   return { artifactId: row.id, versionId, versionNo, slug, visibility: visibility.visibility, held: visibility.held, waits };
 }
 

@@ -2,6 +2,7 @@
 import { Failure } from '../../../../protocol/core/errors.ts';
 import { type AgentId, type ArtifactId, newId, type UserId, type VersionId } from '../../../../protocol/core/ids.ts';
 import type { PageKey } from '../../../edge/paging.ts';
+import { pipelined } from '../../../storage/sql.ts';
 import type { Queries } from '../../deps.ts';
 import type { Accounts } from '../../people/accounts/rules.ts';
 
@@ -164,13 +165,13 @@ export interface NewVersion {
 export async function insertVersion(tx: Queries, spec: NewVersion): Promise<VersionId> {
   const id = newId('version');
   const sizeBytes = spec.files.reduce((sum, file) => sum + file.sizeBytes, 0);
-  await tx`
+  const inserted = tx`
     insert into artifact_version (
       id, artifact_id, version_no, entrypoint, author_id, agent_id, label, note, is_draft, waiting_since_ms, size_bytes, created_at_ms
     )
     values (${id}, ${spec.artifactId}, ${spec.versionNo}, ${spec.entrypoint}, ${spec.authorId}, ${spec.agentId}, ${spec.label}, ${spec.note},
       ${spec.draft || spec.waits}, ${spec.waits ? spec.nowMs : null}, ${sizeBytes}, ${spec.nowMs})`;
-  await insertFiles(tx, id, spec.files);
+  await pipelined([inserted.execute(), insertFiles(tx, id, spec.files)]);
   return id;
 }
 

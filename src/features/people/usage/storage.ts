@@ -12,6 +12,7 @@ import { randomUUID } from 'node:crypto';
 import { Failure } from '../../../../protocol/core/errors.ts';
 import type { ArtifactId } from '../../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
+import { pipelined } from '../../../storage/sql.ts';
 import type { Queries, ServiceDeps } from '../../deps.ts';
 import {
   addRelease,
@@ -52,13 +53,28 @@ export async function checkOwnersRoom(sql: Queries, id: ArtifactId, bytes: numbe
 
 /** Reserves room, or changes what is reserved under this id. Throws ACCOUNT_STORAGE_FULL. */
 export async function reserve(tx: Queries, reservation: Reservation, nowMs: number): Promise<void> {
-  const { id, accountId, bytes } = reservation;
-  await lockUsage(tx, accountId);
-  const before = await takeReservation(tx, id, accountId);
-  await addUsage(tx, accountId, -before);
-  requireRoom(await requireUsage(tx, accountId, nowMs), { bytes, artifacts: 0 });
-  await addUsage(tx, accountId, bytes);
-  await putReservation(tx, reservation);
+  const { id, accountId } = reservation;
+  const [, before] = await pipelined([lockUsage(tx, accountId), takeReservation(tx, id, accountId)]);
+  await putIfRoom(tx, reservation, before, nowMs);
+}
+
+/** Under an id that there was not before. */
+async function reserveNew(tx: Queries, reservation: Reservation, nowMs: number): Promise<void> {
+  await lockUsage(tx, reservation.accountId);
+  await putIfRoom(tx, reservation, 0, nowMs);
+}
+
+/** `before`: what was reserved under this id, and still counts. */
+async function putIfRoom(tx: Queries, reservation: Reservation, before: number, nowMs: number): Promise<void> {
+  const { accountId, bytes } = reservation;
+  await requireRoomWithout(tx, accountId, before, { bytes, artifacts: 0 }, nowMs);
+  await pipelined([addUsage(tx, accountId, bytes - before), putReservation(tx, reservation)]);
+}
+
+/** `taken`: what still counts of a reservation that has been taken. */
+async function requireRoomWithout(tx: Queries, accountId: Holder, taken: number, added: Growth, nowMs: number): Promise<void> {
+  const usage = await requireUsage(tx, accountId, nowMs);
+  requireRoom({ ...usage, bytes: usage.bytes - taken }, added);
 }
 
 /** Ends a reservation, if it is still there. `stored`: its contents may be in the object store, which keeps them until the sweep. */
@@ -85,7 +101,7 @@ export async function whileReserved<T>(deps: Deps, accountId: Holder, bytes: num
   const held = { id: `store_${randomUUID()}`, accountId };
   const nowMs = deps.clock.nowMs();
   const expiresAtMs = nowMs + LIMITS.storageReservationTtlMs;
-  if (bytes > 0) await deps.sql.begin((tx) => reserve(tx, { ...held, bytes, expiresAtMs }, nowMs));
+  if (bytes > 0) await deps.sql.begin((tx) => reserveNew(tx, { ...held, bytes, expiresAtMs }, nowMs));
   try {
     return await work(held);
   } catch (error) {
@@ -97,13 +113,13 @@ export async function whileReserved<T>(deps: Deps, accountId: Holder, bytes: num
 
 /** Counts what a transaction has stored, instead of what was reserved for it. Throws ACCOUNT_STORAGE_FULL. */
 export async function settle(tx: Queries, accountId: Holder, held: Held, added: Growth, nowMs: number): Promise<void> {
-  await lockUsage(tx, accountId);
-  const reserved = await takeReservation(tx, held.id, held.accountId);
+  const [, reserved] = await pipelined([lockUsage(tx, accountId), takeReservation(tx, held.id, held.accountId)]);
+  const isOwn = held.accountId === accountId;
   // Where it was reserved for another account than the artifact's owner of now, only that one's row is locked.
-  if (held.accountId === accountId) await addUsage(tx, accountId, -reserved);
-  else await addRelease(tx, held.accountId, reserved, nowMs);
-  requireRoom(await requireUsage(tx, accountId, nowMs), added);
-  await addUsage(tx, accountId, added.bytes, added.artifacts);
+  if (!isOwn) await addRelease(tx, held.accountId, reserved, nowMs);
+  const ended = isOwn ? reserved : 0;
+  await requireRoomWithout(tx, accountId, ended, added, nowMs);
+  await addUsage(tx, accountId, added.bytes - ended, added.artifacts);
 }
 
 /**

@@ -17,14 +17,14 @@ type Deps = Pick<ServiceDeps, 'sql' | 'clock' | 'bus'>;
 type Place = { readonly workspaceId: WorkspaceId } | 'personal';
 
 /**
- * A folder that the caller sees, kept as it is until the transaction ends. Call it before any row of an artifact is locked.
- * Throws FOLDER_NOT_FOUND.
+ * A folder that the caller sees, kept as it is until the transaction ends. Call it before any row of an artifact is locked. `found`: as it was
+ * read a moment ago. Throws FOLDER_NOT_FOUND.
  */
-export async function holdFolder(tx: Queries, principal: Principal, place: Place, id: FolderId): Promise<FolderHead> {
-  const found = await readFolderHead(tx, id);
-  if (found !== null) await holdFolders(tx, scopeOf(found));
+export async function holdFolder(tx: Queries, principal: Principal, place: Place, id: FolderId, found?: FolderHead): Promise<FolderHead> {
+  const before = found ?? (await readFolderHead(tx, id));
+  if (before !== null) await holdFolders(tx, scopeOf(before));
   // Read again under the lock: it may have been moved or deleted meanwhile.
-  const head = found === null ? null : await readFolderHead(tx, id);
+  const head = before === null ? null : await readFolderHead(tx, id);
   const isThere = head !== null && (place === 'personal' ? head.workspaceId === null : head.workspaceId === place.workspaceId);
   if (head === null || !isThere || folderRoleOf(head, principal) === null) throw new Failure('FOLDER_NOT_FOUND', { param: 'folder_id' });
   return head;
