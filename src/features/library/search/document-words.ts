@@ -2,6 +2,7 @@
 
 import { eachWord, folded, wordsOf } from './folding.ts';
 import type { Piece } from './passages-of.ts';
+import { WordCounts } from './word-counts.ts';
 
 /** Of a word in each language; null where it is everywhere in it. */
 export interface Stems {
@@ -16,15 +17,11 @@ export type CommonWords = ReadonlyMap<string, Stems>;
 type Weight = 'A' | 'B' | 'C' | 'D';
 type Language = keyof Stems;
 
-interface Said {
-  /** In the text, below its headings. */
-  times: number;
-  weight: Weight;
-}
-
+/** Each word once, with its weight at the same place of the other list. */
 export interface DocumentWords {
   readonly language: Language;
-  readonly words: ReadonlyMap<string, Readonly<Said>>;
+  readonly words: readonly string[];
+  readonly weights: readonly Weight[];
 }
 
 export interface Named {
@@ -54,37 +51,29 @@ const ENGLISH = new Set('the of and to is in that for it with as are this be on 
 const SPANISH = new Set('el la de que y en los del las un una por con para es se lo al como mas pero sus le ya este'.split(' '));
 
 export function documentWords(named: Named, pieces: readonly Piece[]): DocumentWords {
-  const words = new Map<string, Said>();
+  const counts = new WordCounts();
+  const weights: Weight[] = [];
   const put = (weight: Weight) => (word: string) => {
-    if (!words.has(word)) words.set(word, { times: 0, weight });
+    weights[counts.placeOf(word)] ??= weight;
   };
   for (const text of [named.name, named.slug]) [...wordsOf(text), ...joinedOf(text)].forEach(put('A'));
   for (const text of named.titles) eachWord(text, put('B'));
   for (const heading of new Set(pieces.map((piece) => piece.heading))) eachWord(heading ?? '', put('B'));
-  for (const { text } of pieces) eachWord(text, (word) => say(words, word));
-  return { language: languageOf(words), words: words.size > COUNTED_FROM ? cutToSize(words) : words };
+  for (const { text } of pieces) counts.add(text);
+  const { words, times } = counts;
+  for (let place = weights.length; place < words.length; place += 1) weights.push((times[place] as number) >= OFTEN ? 'C' : 'D');
+  const kept = words.length > COUNTED_FROM ? countThatFit(words) : words.length;
+  return { language: languageOf(counts), words: words.slice(0, kept), weights: weights.slice(0, kept) };
 }
 
-/** Counts in place: most words of a page have been said before. */
-function say(words: Map<string, Said>, word: string): void {
-  const said = words.get(word);
-  if (said === undefined) words.set(word, { times: 1, weight: 'D' });
-  else {
-    said.times += 1;
-    if (said.times === OFTEN && said.weight === 'D') said.weight = 'C';
-  }
-}
-
-/** The first words, as many as a tsvector takes. */
-function cutToSize(words: ReadonlyMap<string, Said>): ReadonlyMap<string, Said> {
-  const kept = new Map<string, Said>();
+/** How many of the first words a tsvector takes. */
+function countThatFit(words: readonly string[]): number {
   let bytesLeft = WORDS_BYTES_MAX;
-  for (const [word, said] of words) {
+  for (const [place, word] of words.entries()) {
     bytesLeft -= Buffer.byteLength(word) + LEXEME_OVERHEAD_BYTES;
-    if (bytesLeft < 0 || kept.size === DISTINCT_MAX) break;
-    kept.set(word, said);
+    if (bytesLeft < 0 || place === DISTINCT_MAX) return place;
   }
-  return kept;
+  return words.length;
 }
 
 /** `lru-cache` is also looked for as `lrucache`. */
@@ -93,17 +82,18 @@ function joinedOf(text: string): string[] {
   return words.length > 1 && words.length <= 4 ? [folded(words.join(''))] : [];
 }
 
-function languageOf(words: ReadonlyMap<string, Said>): Language {
-  const total = (frequent: ReadonlySet<string>) => [...frequent].reduce((sum, word) => sum + (words.get(word)?.times ?? 0), 0);
+function languageOf(counts: WordCounts): Language {
+  const total = (frequent: ReadonlySet<string>) => [...frequent].reduce((sum, word) => sum + counts.timesOf(word), 0);
   return total(SPANISH) > total(ENGLISH) ? 'spanish' : 'english';
 }
 
 /** Texts of tsvectors. Words that are everywhere in the language of the page count only where it is called so. */
-export function lexemesOf({ language, words }: DocumentWords, common: CommonWords): Lexemes {
+export function lexemesOf({ language, words, weights }: DocumentWords, common: CommonWords): Lexemes {
   const names: string[] = [];
   const telling: string[] = [];
   const others: string[] = [];
-  for (const [word, { weight }] of words) {
+  for (const [place, word] of words.entries()) {
+    const weight = weights[place] as Weight;
     const isNamed = weight === 'A' || weight === 'B';
     if (!isNamed && common.get(word)?.[language] === null) continue;
     // Words are letters and digits alone.

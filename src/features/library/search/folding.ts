@@ -1,7 +1,7 @@
 /** Words as the index has them: without case and accents. The same for pages, names and what is looked for. */
 
 /** Longer ones are no words but data: hashes, encoded pictures. */
-const WORD_CHARS_MAX = 40;
+export const WORD_CHARS_MAX = 40;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
 const ASCII = /^[\u0000-\u007f]*$/;

@@ -40,10 +40,13 @@ export interface IndexerDeps extends Pick<ServiceDeps, 'sql' | 'objects'> {
 const LEASE_S = 120;
 const LOOK_EVERY_MS = 60_000;
 const GATHER_MS = 20;
+/** Changes that follow each other are written together: so often it waits, unless nothing came the last two times. */
+const GATHERS_MAX = 10;
+const QUIET_GATHERS = 2;
 /** Claimed, and then written, in one statement. */
 const AT_ONCE = 16;
 /** At the same time: of some the pages are read while the database writes others. */
-const PASSES = 3;
+const PASSES = 4;
 /** Pages that are read and not yet written say so many words, or one page more: what waits in memory is bounded, whatever pages say. */
 const WORDS_AT_ONCE = 40_000;
 const TOLD_MAX = 10_000;
@@ -126,7 +129,15 @@ export class Indexer {
 
   #gather(): void {
     if (this.#stopping.signal.aborted || this.#passes !== undefined || this.#gathering !== undefined) return;
+    this.#gatherMore(GATHERS_MAX, QUIET_GATHERS);
+  }
+
+  #gatherMore(left: number, quiet: number): void {
+    const before = this.#told.size;
     this.#gathering = this.#deps.clock.after(GATHER_MS, () => {
+      const { size } = this.#told;
+      const quietLeft = size > before ? QUIET_GATHERS : quiet - 1;
+      if (left > 1 && quietLeft > 0 && size < AT_ONCE && !this.#looksAtAll) return this.#gatherMore(left - 1, quietLeft);
       this.#gathering = undefined;
       this.#run();
     });
@@ -157,10 +168,13 @@ export class Indexer {
     if (!this.#stopping.signal.aborted) this.#looking = clock.after(LOOK_EVERY_MS, () => this.lookAtAll());
   }
 
-  /** Until there is nothing left. A backlog, which may take hours, does not hold up what changes meanwhile. */
+  /**
+   * Until there is nothing left, or little of which it was told meanwhile: that waits for what comes with it. A backlog, which may take hours,
+   * does not hold up what changes meanwhile.
+   */
   async #pass(looksAtAll: boolean): Promise<void> {
-    for (;;) {
-      const told = this.#takeTold();
+    for (let isFirst = true; ; isFirst = false) {
+      const told = isFirst || looksAtAll || this.#told.size >= AT_ONCE ? this.#takeTold() : [];
       if (told.length > 0) await this.#indexSome(told);
       else if (!looksAtAll || (await this.#indexSome(null)) === 0) return;
     }
@@ -203,7 +217,7 @@ export class Indexer {
       const source = sources.get(turn.artifactId);
       if (source === undefined) gone.push(turn);
       else await this.#orPostpone(turn, async () => pages.push(await this.#read(turn, source, files)));
-      if (pages.reduce((sum, { said }) => sum + said.words.size, 0) < WORDS_AT_ONCE) continue;
+      if (pages.reduce((sum, { said }) => sum + said.words.length, 0) < WORDS_AT_ONCE) continue;
       documents.push(...(await this.#documentsOf(pages)));
       pages = [];
     }

@@ -36,7 +36,7 @@ export class StemBook {
     for (const { words } of pages) {
       // A page has at most twenty thousand.
       await loopTurns.next('search');
-      for (const word of words.keys()) if (!all.has(word)) unknown.add(word);
+      for (const word of words) if (!all.has(word)) unknown.add(word);
     }
     const list = [...unknown];
     for (let at = 0; at < list.length; at += LEARNT_AT_ONCE) {
