@@ -185,7 +185,7 @@ export class Dispatcher {
     if (this.#taken === 0) setImmediate(() => this.#newTurn());
     this.#taken += 1;
     const startedMs = clock.monotonicMs();
-    loopTurns.serves(startedMs);
+    loopTurns.serves(startedMs, this.#waitingAnswers() > 1);
     const taken = { nowMs: clock.nowMs(), startedMs, trustProxy: config.TRUST_PROXY, upgrade, answers: this.answers };
     this.#begin(new Exchange(response, request, taken));
   }
@@ -203,7 +203,7 @@ export class Dispatcher {
     const { clock } = this.#deps;
     this.#open += 1;
     const startedMs = clock.monotonicMs();
-    loopTurns.serves(startedMs);
+    loopTurns.serves(startedMs, this.#waitingAnswers() > 1);
     // The node that took it has decided the address.
     const taken = { nowMs: clock.nowMs(), startedMs, trustProxy: false, upgrade, answers: this.answers, isCarried: true };
     this.#begin(new Exchange(response, request, taken));
@@ -242,6 +242,11 @@ export class Dispatcher {
       if (exchange.headers.malformed !== undefined) this.#failLater(exchange, progress, error);
       else this.#fail(exchange, progress, error);
     }
+  }
+
+  /** Requests that are not answered yet. Streams that never end wait for nothing. */
+  #waitingAnswers(): number {
+    return this.#open - this.#endless.size;
   }
 
   #newTurn(): void {

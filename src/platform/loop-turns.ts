@@ -5,8 +5,10 @@
  */
 import { Lanes } from './lanes.ts';
 
-/** Requests are being served where two were taken within this time: the one that the slices belong to does not count. */
+/** Requests are being served where within this time one was taken beside another, or so many one after the other. */
 const SERVING_MS = 50;
+/** More than one caller sends who waits for answers that take slices: such a caller is alone, and is not slowed. */
+const FOLLOWING = 8;
 /** Timers are no finer. What is owed below it adds up. */
 const REST_MIN_MS = 1;
 /** One slice that took unexpectedly long does not stop the next ones for as long. */
@@ -30,8 +32,10 @@ export class LoopTurns {
   /** By network or another holder of a share, in turn. */
   readonly #waiting = new Lanes<() => void>();
   #isScheduled = false;
-  #requestMs = Number.NEGATIVE_INFINITY;
-  #requestBeforeMs = Number.NEGATIVE_INFINITY;
+  /** When the last ones were taken, from the place of the next one on: the oldest first. */
+  readonly #takenMs = Array.from({ length: FOLLOWING }, () => Number.NEGATIVE_INFINITY);
+  #next = 0;
+  #besideMs = Number.NEGATIVE_INFINITY;
   /** Until then the loop is left to others. */
   #restUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -39,10 +43,11 @@ export class LoopTurns {
     this.#time = time;
   }
 
-  /** A request was taken, at this time of `LoopTime`. */
-  serves(nowMs: number): void {
-    this.#requestBeforeMs = this.#requestMs;
-    this.#requestMs = nowMs;
+  /** A request was taken, at this time of `LoopTime`. `isBeside`: others wait for their answers. */
+  serves(nowMs: number, isBeside: boolean): void {
+    this.#takenMs[this.#next] = nowMs;
+    this.#next = (this.#next + 1) % FOLLOWING;
+    if (isBeside) this.#besideMs = nowMs;
   }
 
   /** Resolves when the caller may run its next slice, which ends where it awaits something. Lanes take turns. */
@@ -71,7 +76,8 @@ export class LoopTurns {
 
   #restMs(): number {
     const nowMs = this.#time.nowMs();
-    return nowMs - this.#requestBeforeMs < SERVING_MS ? this.#restUntilMs - nowMs : 0;
+    const servingMs = Math.max(this.#besideMs, this.#takenMs[this.#next] ?? 0);
+    return nowMs - servingMs < SERVING_MS ? this.#restUntilMs - nowMs : 0;
   }
 
   #schedule(): void {

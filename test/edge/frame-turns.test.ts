@@ -143,7 +143,7 @@ describe('while requests are served', () => {
       handled.push(`flood ${new TextDecoder().decode(data)}`);
     };
     const flood = queue('flood', 'flood', { handle: slow });
-    for (let requests = 0; requests < 2; requests += 1) loop.serves(clock.monotonicMs());
+    loop.serves(clock.monotonicMs(), true);
     for (let at = 0; at < 9; at += 1) turns.arrived(flood, bytes(at), true);
     expect(handled).toEqual(['flood 0', 'flood 1']);
     await nextTurn();

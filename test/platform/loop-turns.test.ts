@@ -33,12 +33,13 @@ function setUp() {
     }
   };
   const serve = () => {
-    for (let requests = 0; requests < 2; requests += 1) turns.serves(nowMs);
+    for (const isBeside of [false, true]) turns.serves(nowMs, isBeside);
   };
   const advance = (ms: number) => {
     nowMs += ms;
   };
-  return { turns, order, rests, slice, loop, serve, rounds, advance };
+  const now = () => nowMs;
+  return { turns, order, rests, slice, loop, serve, rounds, advance, now };
 }
 
 test('lanes take turns, one slice a round', async () => {
@@ -51,12 +52,27 @@ test('lanes take turns, one slice a round', async () => {
 });
 
 test('where nobody else is served slices follow each other at once', async () => {
-  const { turns, slice, loop, rests } = setUp();
-  // The request that they belong to.
-  turns.serves(1000);
-  for (let at = 0; at < 10; at += 1) slice('a', `${at}`, 3);
-  await loop();
+  const { turns, slice, loop, rests, now, advance } = setUp();
+  // A caller who sends a request when the one before is answered.
+  for (let request = 0; request < 5; request += 1) {
+    turns.serves(now(), false);
+    for (let at = 0; at < 3; at += 1) slice('a', `${at}`, 3);
+    await loop();
+    advance(10);
+  }
   expect(rests).toEqual([]);
+});
+
+test('while requests follow each other closely the loop is left to them', async () => {
+  const { turns, slice, loop, rests, now, advance } = setUp();
+  for (let request = 0; request < 8; request += 1) {
+    advance(5);
+    turns.serves(now(), false);
+  }
+  slice('a', 'slice', 3);
+  slice('a', 'next', 3);
+  await loop();
+  expect(rests).toEqual([3]);
 });
 
 test('while requests are served the loop is left to them for as long as each slice took', async () => {
