@@ -38,13 +38,6 @@ const DOCUMENTS_MAX = 16;
 const PIECES_MAX = 40;
 const PIECES_OF_ONE_MAX = 400;
 
-interface FoundPiece extends Piece {
-  readonly artifactId: ArtifactId;
-  readonly title: string;
-  readonly slug: string;
-  readonly entrypoint: string | null;
-}
-
 export async function findPassages(
   deps: Searched & Pick<ServiceDeps, 'config'>,
   reader: Reader,
@@ -54,12 +47,12 @@ export async function findPassages(
   if (terms.length === 0) return [];
   const exact = await find(deps, reader, within, terms);
   // Only what the reader may open decides whether the question is taken to be misspelt.
-  const misspelt = terms.length > 0 && exact.length < limit ? await withNear(deps.sql, terms) : terms;
+  const misspelt = terms.length > 0 && exact.size < limit ? await withNear(deps.sql, terms) : terms;
   const found = misspelt.some(({ near }) => near.length > 0) ? await find(deps, reader, within, misspelt) : exact;
-  return ranked(found, new Matcher(misspelt, { byHeadings: true }))
+  return ranked([...found.keys()], new Matcher(misspelt, { byHeadings: true }))
     .filter(({ piece }) => piece.text !== '')
     .slice(0, limit)
-    .map(({ piece, score }) => presentPassage(deps.config, piece, score));
+    .map(({ piece, score }) => presentPassage(deps.config, found.get(piece) as FoundDocument, piece, score));
 }
 
 interface FoundDocument {
@@ -70,16 +63,16 @@ interface FoundDocument {
   readonly passages: Buffer;
 }
 
-async function find(deps: Searched, reader: Reader, within: Within, terms: readonly Term[]): Promise<FoundPiece[]> {
+/** Hundreds of pieces, each with its document. What is made of them is made of the few that are answered. */
+async function find(deps: Searched, reader: Reader, within: Within, terms: readonly Term[]): Promise<ReadonlyMap<Piece, FoundDocument>> {
   const matcher = new Matcher(terms, { byHeadings: true });
   const piecesMax = within.artifactId === undefined ? PIECES_MAX : PIECES_OF_ONE_MAX;
-  const found: FoundPiece[] = [];
+  const found = new Map<Piece, FoundDocument>();
   const on = (side: Side) => () =>
     isSought(reader, within, side) ? rankDocuments(deps.sql, reader, within, terms, side) : Promise.resolve([]);
   const best = bestOf((await together(deps, [on('own'), on('others')])).flat());
-  for (const { id, name, slug, entrypoint, passages } of await readDocuments(deps.sql, reader, within, best)) {
-    const pieces = await unpackedWhere(passages, matcher, piecesMax);
-    for (const piece of pieces) found.push({ ...piece, artifactId: id, title: name, slug, entrypoint });
+  for (const document of await readDocuments(deps.sql, reader, within, best)) {
+    for (const piece of await unpackedWhere(document.passages, matcher, piecesMax)) found.set(piece, document);
   }
   return found;
 }
@@ -123,9 +116,13 @@ function readDocuments(sql: Queries, reader: Reader, within: Within, ids: readon
     where ${mayOpen(sql, reader, within)} order by i.place`;
 }
 
-function presentPassage(config: Pick<Config, 'baseUrl' | 'contentHost'>, piece: FoundPiece, score: number): Passage {
-  const { artifactId, title, slug, entrypoint, path, heading, text } = piece;
-  return { artifactId, title, url: urlOf(config, slug, path === entrypoint ? null : path), path, heading, text, score };
+function presentPassage(
+  config: Pick<Config, 'baseUrl' | 'contentHost'>,
+  { id, name, slug, entrypoint }: FoundDocument,
+  { path, heading, text }: Piece,
+  score: number,
+): Passage {
+  return { artifactId: id, title: name, url: urlOf(config, slug, path === entrypoint ? null : path), path, heading, text, score };
 }
 
 /** `path`: null for the page that an artifact opens with. */
