@@ -1,4 +1,5 @@
 /** How often texts say each of their words. Of a word that was said before no string is made: two of three words of a page are of that kind. */
+import { randomBytes } from 'node:crypto';
 import { eachWord, mayBeOfWord, WORD_CHARS_MAX, WORD_CODES } from './folding.ts';
 
 const SLOTS_MIN = 4096;
@@ -11,6 +12,9 @@ export class WordCounts {
   readonly words: string[] = [];
   /** By place. 0: only named. */
   readonly times: number[] = [];
+  /** The hash is another one each time: nobody can write a page whose words all have the same, which would take quadratic time. */
+  readonly #seed: number;
+  readonly #factor: number;
   readonly #hashes: number[] = [];
   /** By place: where its letters begin. The last one: where those of the next word will. */
   readonly #starts: number[] = [0];
@@ -20,6 +24,13 @@ export class WordCounts {
   #slots = new Int32Array(SLOTS_MIN);
   /** UTF-16 units of a text: they are read much faster from here than from a string. */
   #units = new Uint16Array(UNITS_MIN);
+
+  constructor() {
+    const random = randomBytes(8);
+    this.#seed = random.readInt32LE(0);
+    // Odd, so that it loses nothing of what it multiplies.
+    this.#factor = random.readInt32LE(4) | 1;
+  }
 
   /** Counts the words of a text as `eachWord` takes them. Those of ASCII are made out by hand. */
   add(text: string): void {
@@ -78,12 +89,13 @@ export class WordCounts {
     const units = this.#units;
     const letters = this.#lettersFor(end - start);
     let to = this.#starts[this.words.length] as number;
-    let hash = 0;
+    const factor = this.#factor;
+    let hash = this.#seed;
     for (let at = start; at < end; at += 1) {
       const letter = WORD_CODES[units[at] as number] as number;
       letters[to] = letter;
       to += 1;
-      hash = (Math.imul(hash, 31) + letter) | 0;
+      hash = Math.imul(hash ^ letter, factor);
     }
     const found = this.#placeOfRead(hash, end - start);
     this.#count(found < 0 ? this.#put(text.slice(start, end).toLowerCase(), hash) : found);
@@ -97,10 +109,10 @@ export class WordCounts {
   #hashOf(word: string): number {
     const letters = this.#lettersFor(word.length);
     const to = this.#starts[this.words.length] as number;
-    let hash = 0;
+    let hash = this.#seed;
     for (let at = 0; at < word.length; at += 1) {
       letters[to + at] = word.charCodeAt(at);
-      hash = (Math.imul(hash, 31) + word.charCodeAt(at)) | 0;
+      hash = Math.imul(hash ^ word.charCodeAt(at), this.#factor);
     }
     return hash;
   }
