@@ -281,8 +281,9 @@ describe.each([
     });
     const read = async (atMs: number, text = body) => provider.readEvent(Buffer.from(text), await subject.signed(body, atMs), nowMs);
     expect(await read(nowMs)).toEqual({ id: 'evt_1', kind: 'invoice.paid', customerRef: 'cus_1' });
-    for (const refused of [read(nowMs - DAY_MS), read(nowMs, `${body} `)])
-      await expect(refused).rejects.toMatchObject({ code: 'WEBHOOK_SIGNATURE_INVALID' });
+    const refusal = { code: 'WEBHOOK_SIGNATURE_INVALID' };
+    await expect(read(nowMs - DAY_MS)).rejects.toMatchObject(refusal);
+    await expect(read(nowMs, `${body} `)).rejects.toMatchObject(refusal);
   });
 });
 
