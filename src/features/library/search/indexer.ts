@@ -70,6 +70,7 @@ export class Indexer {
   #gathering: Timer | undefined;
   #looking: Timer | undefined;
   #passes: Promise<void> | undefined;
+  #claiming: Promise<undefined> = Promise.resolve(undefined);
   readonly #stems: StemBook;
 
   constructor(deps: IndexerDeps) {
@@ -193,10 +194,20 @@ export class Indexer {
   /** Answers how many it has looked at. */
   async #indexSome(of: readonly ArtifactId[] | null): Promise<number> {
     this.#stopping.signal.throwIfAborted();
-    const { sql, clock } = this.#deps;
-    const turns = await claimTurns(sql, of, clock.nowMs(), LEASE_S, AT_ONCE);
+    const turns = await this.#claim(of);
     if (turns.length > 0) await this.#index(turns);
     return turns.length;
+  }
+
+  /** One after the other: two at once would share out what one can write together. */
+  #claim(of: readonly ArtifactId[] | null): Promise<Turn[]> {
+    const { sql, clock } = this.#deps;
+    const claimed = this.#claiming.then(() => claimTurns(sql, of, clock.nowMs(), LEASE_S, AT_ONCE));
+    this.#claiming = claimed.then(
+      () => undefined,
+      () => undefined,
+    );
+    return claimed;
   }
 
   async #index(turns: readonly Turn[]): Promise<void> {
