@@ -1,5 +1,6 @@
 /** Words are counted as `eachWord` takes them, however they are spelt and however many there are. */
 import { expect, test } from 'vitest';
+import { drawFrom } from '../../../../bench/search/corpus.ts';
 import { eachWord } from '../../../../src/features/library/search/folding.ts';
 import { WordCounts } from '../../../../src/features/library/search/word-counts.ts';
 
@@ -18,11 +19,7 @@ function expectSame(texts: readonly string[]): void {
 }
 
 test('as eachWord takes them', () => {
-  let state = 1;
-  const draw = (below: number) => {
-    state = (Math.imul(state, 1103515245) + 12345) >>> 1;
-    return (state >>> 8) % below;
-  };
+  const draw = drawFrom(1);
   for (let round = 0; round < 300; round += 1) {
     const part = () => `${PIECES[draw(PIECES.length)]}${BETWEEN[draw(BETWEEN.length)]}`;
     expectSame(Array.from({ length: 3 }, () => Array.from({ length: draw(30) }, part).join('')));
