@@ -43,7 +43,9 @@ function builtExample(name: string): Site {
  * back by then answers 426.
  */
 function ownTroubles({ troubles }: Visit): readonly string[] {
-  return troubles.filter((trouble) => !/^404: .*\/query$|status of 404|^426: .*\/channels$|status of 426|net::ERR_|503/.test(trouble));
+  return troubles.filter(
+    (trouble) => !/^404: .*\/query$|status of 404|^426: .*\/(?:channels|realtime)$|status of 426|net::ERR_|503/.test(trouble),
+  );
 }
 
 /** The visible text of the editor, without the names at other cursors. */

@@ -1,5 +1,6 @@
 /** Plans and what is paid for them in the web app, in Chromium, with the pages of the embedded payment provider. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { minutesUntil } from '../support/minutes.ts';
 import { describeWith } from '../support/services.ts';
 import { WebPerson } from '../support/web-person.ts';
 import { type AppPerson, AppStage, publishPage, unexpected } from './app-stage.ts';
@@ -45,11 +46,8 @@ describeWith('chromiumPath')('billing in the web app', () => {
     const screen = payer.page.url();
     await payer.page.goto('about:blank');
     stage.easel.clock.advance(ms);
-    for (let minute = 0; !isReached(await subscription(payer)); minute += 1) {
-      if (minute === 400) throw new Error(`not reached: ${JSON.stringify(await subscription(payer))}`);
-      stage.easel.clock.advance(60_000);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    const isThere = await minutesUntil(stage.easel.clock, async () => isReached(await subscription(payer)));
+    if (!isThere) throw new Error(`not reached: ${JSON.stringify(await subscription(payer))}`);
     await sameTime(payer);
     // The session has ended meanwhile.
     const { cookies } = await WebPerson.signedIn(stage.easel, payer.email);
@@ -221,6 +219,7 @@ describeWith('chromiumPath')('billing in the web app', () => {
     await plan.getByText('The next payment of $40.00').waitFor();
     await plan.getByRole('button', { name: 'Cancel the plan' }).click();
     await dialog.getByRole('button', { name: 'Cancel the plan' }).click();
+    await plan.getByText('The plan is canceled and ends on').waitFor();
     await isSound(person, 'canceled');
     await plan.getByRole('button', { name: 'Keep the plan' }).click();
     await plan.getByText('The next payment of $40.00').waitFor();

@@ -13,17 +13,22 @@ export interface TakenMail {
 export interface TestSmtp {
   readonly url: string;
   readonly taken: readonly TakenMail[];
-  /** Answers to the next recipients, who are accepted by default. Undefined closes the connection. */
-  refuse(answer: string | undefined, times: number): void;
+  /** Answers to the next recipients, or to the next of this address; they are accepted by default. Undefined closes the connection. */
+  refuse(answer: string | undefined, times: number, address?: string): void;
   /** Resolves when so many mails have been accepted since the start. */
   took(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
+interface Refusal {
+  readonly answer: string | undefined;
+  readonly address: string | undefined;
+}
+
 export async function startSmtp(): Promise<TestSmtp> {
   const taken: TakenMail[] = [];
   const waiting: { readonly count: number; readonly done: () => void }[] = [];
-  const refusals: (string | undefined)[] = [];
+  const refusals: Refusal[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.setEncoding('utf8'));
@@ -38,7 +43,7 @@ export async function startSmtp(): Promise<TestSmtp> {
   return {
     url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
     taken,
-    refuse: (answer, times) => void refusals.push(...Array<string | undefined>(times).fill(answer)),
+    refuse: (answer, times, address) => void refusals.push(...Array<Refusal>(times).fill({ answer, address })),
     took: (count) => (taken.length >= count ? Promise.resolve() : new Promise((done) => waiting.push({ count, done }))),
     close: async () => {
       for (const socket of sockets) socket.destroy();
@@ -48,18 +53,19 @@ export async function startSmtp(): Promise<TestSmtp> {
 }
 
 /** Serves one session with the needed part of RFC 5321. */
-function converse(socket: Socket, refusals: (string | undefined)[], take: (mail: TakenMail) => void): void {
+function converse(socket: Socket, refusals: Refusal[], take: (mail: TakenMail) => void): void {
   let from = '';
   let to: string[] = [];
   let body: string[] | undefined;
   let rest = '';
   const say = (line: string) => socket.write(`${line}\r\n`);
   const recipient = (address: string) => {
-    if (refusals.length === 0) {
+    const at = refusals.findIndex((refusal) => refusal.address === undefined || refusal.address === address);
+    if (at === -1) {
       to.push(address);
       return say('250 ok');
     }
-    const answer = refusals.shift();
+    const [{ answer } = {}] = refusals.splice(at, 1);
     return answer === undefined ? socket.destroy() : say(answer);
   };
   const content = (lines: string[], line: string) => {

@@ -50,8 +50,8 @@ async function newVersion(fileId: string, content: string, by: Person = owner, b
 
 /** A mail whose first attempt the server puts off, so that something can happen before the second. */
 async function putOff(attachments: readonly object[], by: Person = owner) {
-  stage.smtp.refuse('451 later', 1);
   const to = reader();
+  stage.smtp.refuse('451 later', 1, to);
   const { id } = await json(await send(attachments, { to: [to] }, by));
   await expect.poll(async () => (await statusOf(id)).recipients[0].error).toContain('later');
   return { id, to };
@@ -170,8 +170,8 @@ describe('files that their sender loses', () => {
     const ok = await json(await send([{ file_id: plan.id }], { to: [to] }, acme.member));
     await expect.poll(async () => (await statusOf(ok.id, acme.member)).status).toBe('sent');
     expect((await simpleParser(rawTo(to)[0] ?? '')).attachments[0]?.content.toString()).toBe('our plan');
-    stage.smtp.refuse('451 later', 1);
     const late = reader();
+    stage.smtp.refuse('451 later', 1, late);
     const { id } = await json(await send([{ file_id: plan.id }], { to: [late] }, acme.member));
     await expect.poll(async () => (await statusOf(id, acme.member)).recipients[0].error).toContain('later');
     await stage.easel.fetch(`/v1/workspaces/${acme.id}/members/${acme.member.userId}`, { method: 'DELETE', token: acme.owner.token });

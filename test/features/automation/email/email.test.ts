@@ -208,7 +208,7 @@ describe('addresses that get no mail', () => {
   ])('%s: remembered for 90 days is %s', async (answer, isRemembered) => {
     const [page, other] = [await publishPage(stage.easel, owner), await publishPage(stage.easel, owner)];
     const to = someone();
-    stage.smtp.refuse(answer, 1);
+    stage.smtp.refuse(answer, 1, to);
     const { id } = await json(await send(owner, { artifact_id: page.id, to: [to] }));
     const failed = async () => json(await status(id, owner));
     await expect.poll(async () => (await failed()).recipients[0]?.error).toContain(answer.slice(0, 3));

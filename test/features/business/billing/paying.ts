@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { type DatabaseKind, databaseKinds } from '../../../support/database.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../../support/easel.ts';
 import { FakeStripe } from '../../../support/fake-stripe.ts';
+import { minutesUntil } from '../../../support/minutes.ts';
 import { patch, post } from '../../../support/requests.ts';
 
 export type ProviderName = 'embedded' | 'stripe';
@@ -177,13 +178,7 @@ export class Paying {
   /** Lets time pass, and waits until the work of billing has brought about what is awaited. */
   async pass(ms: number, reached: () => Promise<boolean>): Promise<void> {
     this.easel.clock.advance(ms);
-    // The loop of a minute works in the background: each further minute begins a pass after the last has ended.
-    for (let pass = 0; pass < 400; pass += 1) {
-      if (await reached()) return;
-      this.easel.clock.advance(60_000);
-      // A provider that is asked over HTTP answers later.
-      for (let turn = 0; turn < (this.#fake === null ? 1 : 50); turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    }
+    if (await minutesUntil(this.easel.clock, reached)) return;
     throw new Error(`it was not reached; the subscription is ${JSON.stringify(await this.subscription())}`);
   }
 
