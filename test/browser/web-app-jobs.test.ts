@@ -250,6 +250,109 @@ console.log('counted', count);`,
     expect(unexpected(troubles)).toEqual([]);
   });
 
+  it('a mail takes files of both libraries along, with the names by which its HTML shows them', async () => {
+    const phone = { viewport: { width: 390, height: 760 }, colorScheme: 'dark' } as const;
+    const { page, client, troubles } = await stage.person('files@example.com', phone);
+    const { id: workspace_id, slug } = (await client.workspaces.create({ body: { name: 'Mapmakers', slug: 'mapmakers' } })).body;
+    const artifact_id = await publishPage(client, 'Atlas', { workspace_id });
+    const by = { token: (await client.tokens.create({ body: {} })).body.token };
+    const base = `/v1/workspaces/${slug}/assets`;
+    const plan = await delivered(stage.easel, by, 'a plan', { name: 'plan.txt' });
+    const name = 'the-coast-of-the-northern-islands-at-low-tide-as-surveyed-in-spring.txt';
+    const map = await delivered(stage.easel, by, 'a map', { base, name });
+    const fileNamed = (file: string) => page.getByRole('list', { name: 'Attached files' }).getByRole('group', { name: file });
+    const isWithinScreen = async () => (await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0;
+    const stored = async () => (await client.jobs.list({ query: { artifact_id } })).body.jobs[0]?.config;
+
+    await page.goto(`${stage.origin}/p/${artifact_id}/jobs/new`);
+    await page.getByLabel('Title').fill('Mail the map');
+    await page.getByLabel('Does', { exact: true }).selectOption('email');
+    await page.getByLabel('Recipients').fill('boss@example.com');
+    const choice = page.getByLabel('Attach a file');
+    const offered = () =>
+      choice.locator('optgroup').evaluateAll((all) => all.map((one) => [(one as HTMLOptGroupElement).label, one.textContent]));
+    await expect.poll(offered).toEqual([
+      ['My library', 'plan.txt'],
+      ['Mapmakers', name],
+    ]);
+    await choice.selectOption(name);
+    await choice.selectOption('plan.txt');
+    await expect.poll(offered).toEqual([]);
+    await fileNamed(name).getByLabel('Name in the text').fill('the map');
+    await fileNamed(name).getByText('<img src="cid:the map">').waitFor();
+    await page.getByLabel('HTML', { exact: true }).fill('<img src="cid:map">');
+    await page.getByRole('button', { name: 'Create job' }).click();
+    await fileNamed(name).getByRole('alert').filter({ hasText: 'must be 1 to 64 letters' }).waitFor();
+    await expect.poll(() => fileNamed(name).getByLabel('Name in the text').getAttribute('aria-invalid')).toBe('true');
+    // The problem is told once, where it is.
+    expect(await page.getByRole('alert').count()).toBe(1);
+    expect(await findingsOf(page, axe)).toEqual([]);
+    expect(await isWithinScreen()).toBe(true);
+    await keepScreenshot(page, 'job mail cid refused dark phone');
+    await fileNamed(name).getByLabel('Name in the text').fill('map');
+    await page.getByRole('button', { name: 'Create job' }).click();
+    await page.getByRole('heading', { name: 'Mail the map' }).waitFor();
+    const written = { to: ['boss@example.com'], html: '<img src="cid:map">' };
+    expect(await stored()).toEqual({ ...written, attachments: [{ file_id: map.id, cid: 'map' }, { file_id: plan.id }] });
+
+    await page.reload();
+    await page.getByRole('button', { name: 'Settings' }).click();
+    await expect.poll(() => fileNamed(name).getByLabel('Name in the text').inputValue()).toBe('map');
+    await expect.poll(() => fileNamed('plan.txt').getByLabel('Name in the text').inputValue()).toBe('');
+    expect(await findingsOf(page, axe)).toEqual([]);
+    expect(await isWithinScreen()).toBe(true);
+    await keepScreenshot(page, 'job mail files dark phone');
+    await page.getByLabel('Subject').fill('The map');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect
+      .poll(stored)
+      .toEqual({ ...written, subject: 'The map', attachments: [{ file_id: map.id, cid: 'map' }, { file_id: plan.id }] });
+    await fileNamed(name).getByLabel('Name in the text').fill(' ');
+    await page.getByRole('button', { name: 'Do not attach plan.txt' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(stored).toEqual({ ...written, subject: 'The map', attachments: [{ file_id: map.id }] });
+    expect(unexpected(troubles).filter((trouble) => !/400/.test(trouble))).toEqual([]);
+  });
+
+  it('a file of a library that an editor does not see stays with the mail, until they would send it themselves', async () => {
+    const owner = await stage.person('mapper@example.com');
+    const editor = await stage.person('editor@example.com');
+    const { id: workspace_id, slug } = (await owner.client.workspaces.create({ body: { name: 'Survey', slug: 'survey' } })).body;
+    const artifact_id = await publishPage(owner.client, 'Sheets', { workspace_id });
+    await owner.client.collaborators.add({ params: { id: artifact_id }, body: { emails: ['editor@example.com'], role: 'editor' } });
+    const by = { token: (await owner.client.tokens.create({ body: {} })).body.token };
+    const map = await delivered(stage.easel, by, 'a map', { base: `/v1/workspaces/${slug}/assets`, name: 'sheet.txt' });
+    const own = await delivered(stage.easel, { token: (await editor.client.tokens.create({ body: {} })).body.token }, 'mine', {
+      name: 'mine.txt',
+    });
+    const config = { to: ['boss@example.com'], html: '<img src="cid:map">', attachments: [{ file_id: map.id, cid: 'map' }] };
+    const { id } = (await owner.client.jobs.create({ body: { artifact_id, ...YEARLY, title: 'Mail it', action: 'email', config } })).body;
+    const stored = async () => (await owner.client.jobs.get({ params: { jobId: id } })).body;
+
+    const { page, troubles } = editor;
+    await page.goto(`${stage.origin}/p/${artifact_id}/jobs/${id}`);
+    await page.getByRole('button', { name: 'Settings' }).click();
+    const hidden = page.getByRole('group', { name: map.id });
+    await expect.poll(() => hidden.getByLabel('Name in the text').inputValue()).toBe('map');
+    await page.getByLabel('Title').fill('Mail the sheet');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(async () => (await stored()).title).toBe('Mail the sheet');
+    expect((await stored()).config).toEqual(config);
+    await page.getByLabel('Attach a file').selectOption('mine.txt');
+    expect(await page.getByLabel('Attach a file').locator('optgroup').count()).toBe(0);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await hidden.getByRole('alert').filter({ hasText: 'there is no such file' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(1);
+    expect(await findingsOf(page, axe)).toEqual([]);
+    await keepScreenshot(page, 'job mail file of others');
+    await page.getByRole('button', { name: `Do not attach ${map.id}` }).click();
+    // What was said of the first file is not said of the one that is the first now.
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(async () => (await stored()).config).toEqual({ ...config, attachments: [{ file_id: own.id }] });
+    expect(unexpected(troubles).filter((trouble) => !/404/.test(trouble))).toEqual([]);
+  });
+
   it('jobs are for owner and editors, and are there in Spanish', async () => {
     const owner = await stage.person('job-owner@example.com', { locale: 'es-ES' });
     const viewer = await stage.person('job-viewer@example.com');

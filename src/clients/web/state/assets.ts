@@ -1,4 +1,5 @@
 /** Files of a library: the person's own, or a workspace's by its slug. */
+import { useEffect } from 'preact/hooks';
 import { type Answer, api, freshKey } from '../api/client.ts';
 import { pageOf, usePages } from './pages.ts';
 import { changed, useLoaded } from './store.ts';
@@ -28,6 +29,15 @@ export function useAssets(slug: string | undefined, collection?: string) {
     const items = [...body.deliverables, ...body.loose].sort((a, b) => b.createdAt.localeCompare(a.createdAt));
     return pageOf<Asset>(items, { has_more: body.hasMore, next_cursor: body.nextCursor });
   });
+}
+
+/** All that has versions, to choose from in a field, which has no end to scroll to; newest first. */
+export function useDeliverables(slug: string | undefined): readonly Deliverable[] {
+  const { items = [], hasMore, isLoadingMore, moreProblem, more } = useAssets(slug);
+  useEffect(() => {
+    if (hasMore && !isLoadingMore && moreProblem === undefined) more();
+  });
+  return items.filter((item): item is Deliverable => 'versionNo' in item);
 }
 
 export function useUsedBytes(slug: string | undefined) {

@@ -147,9 +147,22 @@ export function AreaField({ label, hint, error, hideLabel, onText, autoFocus = f
   );
 }
 
+interface Choice<V extends string> {
+  readonly value: V;
+  readonly label: string;
+}
+
+interface ChoiceGroup<V extends string> {
+  readonly label: string;
+  readonly options: readonly Choice<V>[];
+}
+
+/** Some of them under a heading. */
+export type Choices<V extends string> = readonly (Choice<V> | ChoiceGroup<V>)[];
+
 interface SelectProps<V extends string> extends Around {
   readonly value: V;
-  readonly options: readonly { readonly value: V; readonly label: string }[];
+  readonly options: Choices<V>;
   readonly onChoose: (value: V) => void;
   readonly disabled?: boolean;
 }
@@ -164,6 +177,12 @@ export function SelectField<V extends string>({
   onChoose,
   disabled = false,
 }: SelectProps<V>) {
+  const choices = options.flatMap((one) => ('options' in one ? one.options : [one]));
+  const optionOf = (choice: Choice<V>) => (
+    <option key={choice.value} value={choice.value} selected={choice.value === value}>
+      {choice.label}
+    </option>
+  );
   return (
     <Field {...{ label, hint, error, hideLabel }}>
       {(ids) => (
@@ -173,15 +192,19 @@ export function SelectField<V extends string>({
           disabled={disabled}
           value={value}
           onChange={(event) => {
-            const chosen = options.find((option) => option.value === event.currentTarget.value);
+            const chosen = choices.find((choice) => choice.value === event.currentTarget.value);
             if (chosen !== undefined) onChoose(chosen.value);
           }}
         >
-          {options.map((option) => (
-            <option key={option.value} value={option.value} selected={option.value === value}>
-              {option.label}
-            </option>
-          ))}
+          {options.map((one) =>
+            'options' in one ? (
+              <optgroup key={one.label} label={one.label}>
+                {one.options.map(optionOf)}
+              </optgroup>
+            ) : (
+              optionOf(one)
+            ),
+          )}
         </select>
       )}
     </Field>

@@ -56,13 +56,15 @@ export interface JobDraft {
 
 export interface MailFile {
   readonly file_id: string;
-  /** Where the HTML shows it. */
-  readonly cid?: string;
+  /** By which the HTML shows it; empty for one that it does not show. */
+  readonly cid: string;
 }
 
 /** What the fields of the form are given. */
 export interface FieldsProps {
   readonly artifactId: string;
+  /** That the page belongs to. */
+  readonly workspaceId: string | null;
   readonly draft: JobDraft;
   readonly write: (change: Partial<JobDraft>) => void;
   readonly errorOf: (field: string) => string | undefined;
@@ -84,7 +86,7 @@ function connectionIn({ dataset: _, ...config }: Readonly<Record<string, unknown
 }
 
 function filesIn(attachments: unknown): readonly MailFile[] {
-  return Array.isArray(attachments) ? attachments : [];
+  return Array.isArray(attachments) ? attachments.map(({ file_id, cid }) => ({ file_id: textIn(file_id), cid: textIn(cid) })) : [];
 }
 
 export function draftOf(job: Job | undefined): JobDraft {
@@ -176,7 +178,8 @@ function configOf(draft: JobDraft): Record<string, unknown> {
     case 'http_get':
       return { url, ...headersOf(draft.headers), ...some('save_key', draft.saveKey) };
     case 'email': {
-      const files = draft.files.length > 0 && { attachments: draft.files };
+      const attachments = draft.files.map(({ file_id, cid }) => ({ file_id, ...some('cid', cid.trim()) }));
+      const files = attachments.length > 0 && { attachments };
       const head = { to: namesIn(draft.to), ...some('subject', draft.subject), ...files };
       if (draft.template !== '') return { ...head, template_id: draft.template, ...given('data', draft.values) };
       return { ...head, ...some('text', draft.text), ...some('html', draft.html) };

@@ -8,9 +8,8 @@ import { MailFields } from './mail-fields.tsx';
 /** What is said beside a field; a problem with anything else is said below the form. */
 export const BESIDE_FIELDS = [
   ...['title', 'description', 'schedule', 'timezone', 'event_type', 'event_filter.table', 'event_filter.key'],
-  ...['source', 'params', 'url', 'headers', 'secret', 'data', 'save_key', 'to', 'template_id', 'subject', 'text', 'html'].map(
-    (name) => `config.${name}`,
-  ),
+  ...['source', 'params', 'url', 'headers', 'secret', 'data', 'save_key'].map((name) => `config.${name}`),
+  ...['to', 'template_id', 'subject', 'text', 'html', 'attachments'].map((name) => `config.${name}`),
   ...['table', 'filter', 'sort', 'select', 'dataset', 'connection_id'].map((name) => `config.${name}`),
   ...['maxAttempts', 'initialDelay'].map((name) => `retry_config.${name}`),
 ];
@@ -131,7 +130,7 @@ function CallFields(props: FieldsProps) {
 }
 
 /** One that is stored is not a text to add to: it stays, or another takes its place. */
-function SecretField({ draft, write, errorOf }: Omit<FieldsProps, 'artifactId'>) {
+function SecretField({ draft, write, errorOf }: Omit<FieldsProps, 'artifactId' | 'workspaceId'>) {
   const { jobs } = words.value;
   const error = errorOf('config.secret');
   if (draft.secret === MASK && error === undefined) {

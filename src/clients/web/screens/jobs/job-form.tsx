@@ -32,12 +32,19 @@ export function JobForm({ artifact, stored }: JobFormProps) {
   const { jobs, app } = words.value;
   const before = draftOf(stored);
   const draft: JobDraft = { ...before, ...typed };
-  const isChanged = (Object.keys(before) as (keyof JobDraft)[]).some((field) => draft[field] !== before[field]);
+  const isChanged = (Object.keys(before) as (keyof JobDraft)[]).some(
+    (field) => JSON.stringify(draft[field]) !== JSON.stringify(before[field]),
+  );
   const isAt = (field: string) => problem?.param === field || problem?.param?.startsWith(`${field}.`) === true;
   const fields = {
     artifactId: artifact.id,
+    workspaceId: artifact.workspace_id,
     draft,
-    write: (change: Partial<JobDraft>) => setTyped({ ...typed, ...change }),
+    write: (change: Partial<JobDraft>) => {
+      // A problem names the place of a file in the list, where another one is when one before it goes.
+      if (change.files !== undefined && change.files.length < draft.files.length && isAt('config.attachments')) setProblem(undefined);
+      setTyped({ ...typed, ...change });
+    },
     errorOf: (field: string) => (problem !== undefined && isAt(field) ? problemWords(problem).text : undefined),
   };
   const during = async (what: 'save' | 'rehearse', work: () => Promise<void>) => {

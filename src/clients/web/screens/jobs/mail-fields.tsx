@@ -1,11 +1,10 @@
 /** The mail that a job sends: written here, or made of a template. */
 import { useEffect } from 'preact/hooks';
-import { type Deliverable, useAssets } from '../../state/assets.ts';
 import { useTemplates } from '../../state/mail.ts';
-import { IconButton } from '../../ui/button.tsx';
 import { AreaField, SelectField, TextField } from '../../ui/fields.tsx';
 import { words } from '../../words/words.ts';
 import type { FieldsProps } from './job-draft.ts';
+import { FilesField } from './mail-files.tsx';
 
 export function MailFields(props: FieldsProps) {
   const { draft, write, errorOf } = props;
@@ -82,47 +81,5 @@ function ValuesField({ draft, write, errorOf }: FieldsProps) {
       hint={jobs.valuesHint}
       error={errorOf('config.data')}
     />
-  );
-}
-
-/** Files of the person's own library to choose from; others that are stored stay. */
-function FilesField({ draft, write, errorOf }: FieldsProps) {
-  const { items = [], hasMore, isLoadingMore, moreProblem, more } = useAssets(undefined);
-  const { jobs } = words.value;
-  useEffect(() => {
-    if (hasMore && !isLoadingMore && moreProblem === undefined) more();
-  });
-  const { files } = draft;
-  const mine = items.filter((item): item is Deliverable => 'versionNo' in item);
-  const nameOf = (id: string) => mine.find((file) => file.id === id)?.name ?? id;
-  const wrong = files.findIndex((_, at) => errorOf(`config.attachments.${at}.file_id`) !== undefined);
-  return (
-    <>
-      <SelectField
-        label={jobs.attach}
-        value=""
-        options={[
-          { value: '', label: jobs.chooseFile },
-          ...mine.filter(({ id }) => files.every(({ file_id }) => file_id !== id)).map(({ id, name }) => ({ value: id, label: name })),
-        ]}
-        onChoose={(file_id) => file_id !== '' && write({ files: [...files, { file_id }] })}
-        hint={jobs.attachHint}
-        error={errorOf('config.attachments') ?? errorOf(`config.attachments.${wrong}.file_id`)}
-      />
-      {files.length > 0 && (
-        <ul class="job-files">
-          {files.map(({ file_id }) => (
-            <li key={file_id}>
-              {nameOf(file_id)}
-              <IconButton
-                icon="close"
-                label={jobs.detach(nameOf(file_id))}
-                onClick={() => write({ files: files.filter((file) => file.file_id !== file_id) })}
-              />
-            </li>
-          ))}
-        </ul>
-      )}
-    </>
   );
 }
