@@ -1,16 +1,27 @@
 /** The mail of a page in the web app, in Chromium: templates with a live preview, and what was sent. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { delivered } from '../features/library/assets/asset-stage.ts';
 import { describeWith } from '../support/services.ts';
+import { startSmtp, type TestSmtp } from '../support/smtp.ts';
 import { AppStage, publishPage, unexpected } from './app-stage.ts';
+import { axeSource, findingsOf } from './axe.ts';
 import { keepScreenshot } from './screenshot.ts';
+
+/** Longer than the pause before the second attempt. */
+const RETRY_MS = 60_000;
 
 describeWith('chromiumPath')('the mail of a page', () => {
   let stage: AppStage;
+  let smtp: TestSmtp;
 
   beforeAll(async () => {
-    stage = await AppStage.start();
+    smtp = await startSmtp();
+    stage = await AppStage.start({ SMTP_URL: smtp.url, MAIL_FROM: 'Easel <easel@pages.example>' });
   });
-  afterAll(() => stage?.close());
+  afterAll(async () => {
+    await stage?.close();
+    await smtp?.close();
+  });
 
   it('a template is written, seen as a mail while it is typed, stored, changed and deleted', async () => {
     const { page, client, troubles } = await stage.person('templates@example.com');
@@ -67,6 +78,45 @@ describeWith('chromiumPath')('the mail of a page', () => {
       })
       .toBe(1);
     await keepScreenshot(page, 'mail-log');
+    expect(unexpected(troubles)).toEqual([]);
+  });
+
+  it('the log names the files that went along, and the one that could not any more', async () => {
+    const phone = { viewport: { width: 390, height: 760 }, colorScheme: 'dark' } as const;
+    const { page, client, troubles } = await stage.person('attached@example.com', phone);
+    const id = await publishPage(client, 'Plans');
+    const by = { token: (await client.tokens.create({ body: {} })).body.token };
+    const plan = await delivered(stage.easel, by, 'a plan', { name: 'plan.txt' });
+    const survey = await delivered(stage.easel, by, 'a survey '.repeat(500), {
+      name: 'the-coast-of-the-northern-islands-at-low-tide-as-surveyed-in-spring.txt',
+    });
+    const send = (subject: string, more: object) =>
+      client.email.send({ body: { artifact_id: id, to: ['ada@example.com'], subject, html: '<p>Here</p><img src="cid:plan">', ...more } });
+    const statusOf = async (subject: string) =>
+      (await client.email.list({ query: { artifact_id: id } })).body.emails.find((email) => email.subject === subject)?.status;
+    await send('Both', { attachments: [{ file_id: plan.id, cid: 'plan' }, { file_id: survey.id }] });
+    await expect.poll(() => statusOf('Both')).toBe('sent');
+    smtp.refuse('451 later', 1);
+    await send('One', { attachments: [{ file_id: plan.id }] });
+    const attempts = async () => (await stage.easel.sql`select 1 from mail_outbox where failure like '%later%'`).length;
+    await expect.poll(attempts).toBe(1);
+    await client.assets.remove({ params: { fileId: plan.id } });
+    stage.easel.clock.advance(RETRY_MS);
+    await expect.poll(() => statusOf('One')).toBe('failed');
+
+    await page.goto(`${stage.origin}/p/${id}/mail`);
+    const row = (subject: string) => page.getByRole('listitem').filter({ hasText: subject });
+    const files = (subject: string) => row(subject).getByRole('list', { name: 'Attached files' }).getByRole('listitem');
+    await expect
+      .poll(() => files('Both').allTextContents())
+      .toEqual(['plan.txt (6 B)', 'the-coast-of-the-northern-islands-at-low-tide-as-surveyed-in-spring.txt (4.4 KB)']);
+    await expect.poll(() => files('One').allTextContents()).toEqual(['plan.txt (6 B)']);
+    await row('One')
+      .getByText(/^plan\.txt is gone/)
+      .waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    expect(await findingsOf(page, await axeSource())).toEqual([]);
+    await keepScreenshot(page, 'mail-log-files dark phone');
     expect(unexpected(troubles)).toEqual([]);
   });
 });

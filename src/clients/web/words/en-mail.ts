@@ -13,6 +13,7 @@ export const enMail = {
     },
     to: (name: string, more: number) => (more === 0 ? `to ${name}` : `to ${name} and ${plural(more, 'other', 'others')}`),
     owner: 'the owner',
+    files: 'Attached files',
     status: { queued: 'Waits', sent: 'Sent', failed: 'Failed', suppressed: 'Not sent', partly_sent: 'Partly sent' },
     suppressed: 'They have unsubscribed, or there is no such address.',
     fromVisitor: 'A visitor wrote to the owner',

@@ -14,6 +14,7 @@ export const esMail: typeof enMail = {
     },
     to: (name: string, more: number) => (more === 0 ? `para ${name}` : `para ${name} y ${plural(more, 'persona más', 'personas más')}`),
     owner: 'la persona propietaria',
+    files: 'Archivos adjuntos',
     status: { queued: 'En espera', sent: 'Enviado', failed: 'Ha fallado', suppressed: 'No enviado', partly_sent: 'Enviado en parte' },
     suppressed: 'Se ha dado de baja, o la dirección no existe.',
     fromVisitor: 'Un visitante ha escrito a la persona propietaria',

@@ -5,6 +5,7 @@ import { LinkButton } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Tag, Time } from '../../ui/small.tsx';
 import { Empty, ProblemState, Skeleton } from '../../ui/states.tsx';
+import { bytesText } from '../../words/format.ts';
 import { words } from '../../words/words.ts';
 import { More } from '../more.tsx';
 import { TemplateEditor } from './template-editor.tsx';
@@ -103,10 +104,13 @@ function Log({ artifact }: { readonly artifact: Artifact }) {
 
 const TONES = { queued: 'plain', sent: 'good', failed: 'warn', suppressed: 'warn', partly_sent: 'warn' } as const;
 
+/** Before what is said of a file that does not go along any more: for programs. The sentence behind it names the file. */
+const FIELD_NAME = /^attachments\.\d+\.file_id: /;
+
 function LogRow({ email }: { readonly email: Email }) {
   const { mail } = words.value;
   const [first] = email.recipients;
-  const trouble = email.recipients.find(({ status, error }) => status === 'failed' && error !== null)?.error;
+  const trouble = email.recipients.find(({ status, error }) => status === 'failed' && error !== null)?.error?.replace(FIELD_NAME, '');
   const isSuppressed = email.recipients.some(({ status }) => status === 'suppressed');
   return (
     <li class="row-item is-top">
@@ -118,10 +122,26 @@ function LogRow({ email }: { readonly email: Email }) {
           <Time at={email.created_at} />
           {email.purpose === 'owner' && <span>{mail.fromVisitor}</span>}
         </p>
+        {email.attachments.length > 0 && <SentFiles files={email.attachments} />}
         {trouble !== undefined && <p class="small soft">{trouble}</p>}
         {isSuppressed && <p class="small soft">{mail.suppressed}</p>}
       </div>
       <Tag tone={TONES[email.status]}>{mail.status[email.status]}</Tag>
     </li>
+  );
+}
+
+function SentFiles({ files }: { readonly files: Email['attachments'] }) {
+  return (
+    <ul class="mail-files" aria-label={words.value.mail.files}>
+      {files.map(({ file_id, filename, size_bytes }) => (
+        <li key={file_id}>
+          <Icon name="file" size={14} />
+          <span>
+            {filename} <span class="soft">({bytesText(size_bytes)})</span>
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
