@@ -31,7 +31,10 @@ export const agentQuestion = z.strictObject({
   question,
   history: absentOrNull(
     z.array(z.strictObject({ role: z.enum(['user', 'assistant']), text: storedText(LIMITS.askHistoryCharsMax) })).max(LIMITS.askHistoryMax),
-  ).meta({ description: 'what was said before, oldest first' }),
+  ).meta({
+    description:
+      "what was said before, oldest first; passages are also looked for with the last earlier question of the user, and come after the question's own",
+  }),
 });
 
 const stream = {

@@ -21,7 +21,7 @@ export interface OwnerMessage {
 }
 
 export interface AgentOptions extends CallOptions {
-  /** What was said before, oldest first. */
+  /** What was said before, oldest first. Passages are also looked for with the last question of the user in it. */
   readonly history?: readonly { readonly role: 'user' | 'assistant'; readonly text: string }[] | undefined;
   /** Called with all of the text so far whenever there is more of it. Show it as text: it comes from a model. */
   readonly onText?: ((text: string) => void) | undefined;

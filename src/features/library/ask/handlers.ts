@@ -8,24 +8,21 @@ import { networkOf } from '../../../edge/address.ts';
 import type { BaseCall, Call, Handlers } from '../../../edge/call.ts';
 import { requireAccepted } from '../../../edge/limits.ts';
 import { localeOf } from '../../../mail/templates/message.ts';
-import type { Holders } from '../../../platform/shares.ts';
 import type { InstanceSettings } from '../../business/instance/settings.ts';
 import { callHolders, readHolders } from '../../data/tables/reads.ts';
 import type { ModuleDeps } from '../../module.ts';
 import { memberOf } from '../../workspaces/folders/places.ts';
 import type { WorkspaceDirectory } from '../../workspaces/workspaces/directory.ts';
-import type { Passage, Question } from '../search/module.ts';
-import { type Reader, readerOf } from '../search/reader.ts';
+import { readerOf } from '../search/reader.ts';
 import type { Answering, Asked } from './answering.ts';
+import { earlierQuestion } from './earlier.ts';
 import type { OpenAnswers, Wanted } from './open-answers.ts';
-import type { PageSources } from './page-sources.ts';
+import { type RetrievalDeps, sourcesOfPage } from './retrieval.ts';
 import { readPageFacts } from './rows.ts';
-import type { Source } from './sources.ts';
+import { sourceOf } from './sources.ts';
 
-export interface AskDeps extends Pick<ModuleDeps, 'sql' | 'limiters'> {
+export interface AskDeps extends Pick<ModuleDeps, 'sql' | 'limiters'>, RetrievalDeps {
   readonly workspaces: WorkspaceDirectory;
-  readonly passages: (reader: Reader, question: Question, holders: Holders, ended: AbortSignal) => Promise<Passage[]>;
-  readonly pages: PageSources;
   readonly answering: Answering;
   readonly open: OpenAnswers;
   readonly flags: Pick<InstanceSettings, 'require'>;
@@ -74,17 +71,18 @@ async function ofPage(deps: AskDeps, call: Call<Endpoints['ask.agent']>): Promis
   }
   await spend(deps, call, role);
   const { question } = body;
+  const history = body.history ?? [];
   const holders = readHolders(head.id, call);
-  const found = await deps.passages(
-    readerOf(principal),
-    { question, artifactId: head.id, limit: LIMITS.askPassagesMax },
+  const sources = await sourcesOfPage(deps, {
+    page: { artifactId: head.id, title: facts.name, slug: facts.slug },
+    reader: readerOf(principal),
+    question,
+    earlier: earlierQuestion(question, history),
+    withDocuments: decide(head, principal, 'collab:read', 'data:read') === 'allowed',
     holders,
-    call.ended,
-  );
-  const withDocuments = decide(head, principal, 'collab:read', 'data:read') === 'allowed';
-  const own = await deps.pages.find({ artifactId: head.id, title: facts.name, slug: facts.slug }, question, withDocuments);
-  const sources = [...found.map(sourceOf), ...own];
-  return wantedFor(deps.answering, call, { question, history: body.history ?? [], sources, holders });
+    ended: call.ended,
+  });
+  return wantedFor(deps.answering, call, { question, history, sources, holders });
 }
 
 /** One asker may not take the questions of all others, and visitors not what the page's owner pays for. */
@@ -108,8 +106,4 @@ function wantedFor(
     artifactIds: new Set(asked.sources.map(({ artifactId }) => artifactId)),
     make: (signal) => answering.answer({ ...asked, locale }, signal),
   };
-}
-
-function sourceOf({ artifactId, title, url, heading, text }: Passage): Source {
-  return { artifactId, title, url, heading, text };
 }

@@ -4,6 +4,7 @@ import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { pageUrl } from '../../../platform/config.ts';
 import type { WholeDocuments } from '../../data/documents/whole-documents.ts';
 import type { ServiceDeps } from '../../deps.ts';
+import { type Found, together } from './earlier.ts';
 import { type DatasetFacts, listDatasetFacts, listSmallDocuments, listTableFacts, type TableFacts } from './rows.ts';
 import type { Source } from './sources.ts';
 
@@ -11,6 +12,11 @@ export interface PageName {
   readonly artifactId: ArtifactId;
   readonly title: string;
   readonly slug: string;
+}
+
+export interface PageFound extends Found<Source> {
+  /** Tables and datasets that have no words of the questions: they tell what there is. */
+  readonly others: readonly Source[];
 }
 
 type Deps = Pick<ServiceDeps, 'sql' | 'config'> & { readonly documents: Pick<WholeDocuments, 'view'> };
@@ -24,21 +30,21 @@ export class PageSources {
     this.#deps = deps;
   }
 
-  /** Those that have words of the question first; tables and datasets tell what there is even where they have none. */
-  async find(page: PageName, question: string, withDocuments: boolean): Promise<Source[]> {
+  /** `earlier`: undefined where nothing was asked before. */
+  async find(page: PageName, question: string, earlier: string | undefined, withDocuments: boolean): Promise<PageFound> {
     const { sql, config } = this.#deps;
     const { artifactId, title } = page;
     const url = pageUrl(config, page.slug);
     const tables = (await listTableFacts(sql, artifactId)).map(tableText);
     const datasets = (await listDatasetFacts(sql, artifactId)).map(datasetText);
     const documents = withDocuments ? await this.#documents(artifactId) : [];
-    const words = wordsOf(question);
-    return [...tables, ...datasets, ...documents]
-      .map((piece) => ({ ...piece, fitting: fitting(piece, words) }))
-      .filter(({ fitting, isText }) => fitting > 0 || !isText)
-      .sort((a, b) => b.fitting - a.fitting)
-      .slice(0, LIMITS.askPassagesMax)
-      .map(({ heading, text }) => ({ artifactId, title, url, heading, text }));
+    const pieces = [...tables, ...datasets, ...documents];
+    const ofEarlier = earlier === undefined ? [] : fittingTo(earlier, pieces);
+    const found = together(fittingTo(question, pieces), ofEarlier, LIMITS.askPassagesMax, (piece) => piece);
+    const fitting = [...found.own, ...found.earlier];
+    const others = pieces.filter((piece) => !piece.isText && !fitting.includes(piece)).slice(0, LIMITS.askPassagesMax - fitting.length);
+    const sourceOf = ({ heading, text }: Piece): Source => ({ artifactId, title, url, heading, text });
+    return { own: found.own.map(sourceOf), earlier: found.earlier.map(sourceOf), others: others.map(sourceOf) };
   }
 
   async #documents(artifactId: ArtifactId): Promise<Piece[]> {
@@ -84,6 +90,16 @@ function wordsOf(text: string): ReadonlySet<string> {
 
 /** Words that begin alike are taken for forms of one. */
 const STEM_CHARS = 6;
+
+/** Those with words of the question, most words first. */
+function fittingTo(question: string, pieces: readonly Piece[]): Piece[] {
+  const words = wordsOf(question);
+  return pieces
+    .map((piece) => ({ piece, fitting: fitting(piece, words) }))
+    .filter(({ fitting }) => fitting > 0)
+    .sort((a, b) => b.fitting - a.fitting)
+    .map(({ piece }) => piece);
+}
 
 function fitting({ heading, text }: Piece, words: ReadonlySet<string>): number {
   let count = 0;

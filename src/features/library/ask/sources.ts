@@ -12,6 +12,10 @@ export interface Source {
   readonly text: string;
 }
 
+export function sourceOf({ artifactId, title, url, heading, text }: Source): Source {
+  return { artifactId, title, url, heading, text };
+}
+
 export type Citation = z.input<typeof citation>;
 export type Answered = z.input<typeof answered>;
 
