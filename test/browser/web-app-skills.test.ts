@@ -1,5 +1,7 @@
 /** Skills in the web app, in Chromium: one is made, a change is proposed, reviewed and merged. */
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newId } from '../../protocol/core/ids.ts';
 import { describeWith } from '../support/services.ts';
 import { AppStage, publishPage, unexpected } from './app-stage.ts';
 import { axeSource, findingsOf } from './axe.ts';
@@ -164,4 +166,75 @@ describeWith('chromiumPath')('skills in the web app', () => {
       expect([...unexpected(owner.troubles), ...unexpected(member.troubles)]).toEqual([]);
     },
   );
+
+  it.each([
+    ['light', 1280],
+    ['dark', 390],
+  ] as const)('only pages that the person may edit are offered, and looked for so far by itself: %s, %i px', async (colorScheme, width) => {
+    const looks = { colorScheme, reducedMotion: 'reduce', viewport: { width, height: 800 } } as const;
+    const owner = await stage.person(`offers-${width}@example.com`, looks);
+    const member = await stage.person(`edits-${width}@example.com`, looks);
+    const slug = `offers-${width}`;
+    const email = `edits-${width}@example.com`;
+    const { id: workspace_id } = (await owner.client.workspaces.create({ body: { name: 'Offers', slug } })).body;
+    await owner.client.members.add({ params: { workspaceId: slug }, body: { email, role: 'member' } });
+    const { id: skillId } = (await owner.client.skills.create({ params: { workspaceId: slug }, body: { markdown: SKILL } })).body;
+    const mine = await publishPage(member.client, 'Page of the member', { workspace_id });
+    await member.client.artifacts.update({ params: { id: mine }, body: { visibility: 'workspace' } });
+    for (const role of ['editor', 'viewer'] as const) {
+      const id = await publishPage(owner.client, `Page shared with its ${role}`, { workspace_id });
+      await owner.client.collaborators.add({ params: { id }, body: { emails: [email], role } });
+    }
+    /** Pages that stand before those above in the list. */
+    const fill = (count: number, name: string, ownerId: string | null) => stage.easel.sql`
+      insert into artifact (id, owner_id, workspace_id, name, slug, visibility, created_at_ms, updated_at_ms)
+      select id, ${ownerId}, ${workspace_id}, ${name}, replace(lower(id), '_', '-'), 'workspace', 0, ${stage.easel.clock.nowMs() + 60_000}
+      from unnest(${Array.from({ length: count }, () => newId('artifact'))}::text[]) as n (id)`;
+    await fill(1, 'Page of the workspace', null);
+    await fill(40, 'Page of the owner', owner.userId);
+    const lists: string[] = [];
+    const { page } = member;
+    page.on('request', (request) => request.url().includes('workspace_id=') && lists.push(request.url()));
+    const open = async (by: Page) => {
+      await by.goto(`${stage.origin}/w/${slug}/skills/${skillId}`);
+      await by.getByRole('button', { name: 'Attach to a page' }).click();
+      return by.getByRole('dialog', { name: 'Attach Release notes to a page' });
+    };
+    let chooser = await open(page);
+    await chooser.getByRole('button', { name: 'Attach to Page of the member' }).waitFor();
+    // The clock of the test stands still, so that these two have no order.
+    expect((await chooser.getByRole('listitem').allInnerTexts()).sort()).toEqual([
+      expect.stringContaining('Page of the member'),
+      expect.stringContaining('Page shared with its editor'),
+    ]);
+    expect(lists).toHaveLength(2);
+    await chooser.getByRole('button', { name: 'Attach to Page shared with its editor' }).click();
+    await chooser.getByText('Attached', { exact: true }).waitFor();
+    await keepScreenshot(page, `offered pages ${colorScheme} ${width}`);
+    // An owner of the workspace sees the pages of its members, and edits those that are the workspace's own.
+    const offered = await open(owner.page);
+    const search = offered.getByLabel('Find a page by its name');
+    await search.fill('page of the w');
+    await offered.getByRole('button', { name: 'Attach to Page of the workspace' }).waitFor();
+    await search.fill('page of the m');
+    await offered.getByRole('heading', { name: 'No such page' }).waitFor();
+    // Beyond five lists the person says whether to look on.
+    await fill(130, 'Page of the owner', owner.userId);
+    lists.length = 0;
+    chooser = await open(page);
+    await chooser.getByText('no page to attach it to among the first 150').waitFor();
+    expect(lists).toHaveLength(5);
+    expect(await findingsOf(page, await axeSource())).toEqual([]);
+    await keepScreenshot(page, `no page to offer so far ${colorScheme} ${width}`);
+    await chooser.getByRole('button', { name: 'Load more' }).click();
+    await chooser.getByRole('button', { name: 'Attach to Page of the member' }).waitFor();
+    await page.keyboard.press('Escape');
+    await stage.easel.sql`delete from collaborator where artifact_id in (select id from artifact where workspace_id = ${workspace_id})`;
+    await stage.easel.sql`update artifact set owner_id = ${owner.userId} where id = ${mine}`;
+    chooser = await open(page);
+    await chooser.getByRole('button', { name: 'Load more' }).click();
+    await chooser.getByRole('heading', { name: 'No page that you may edit' }).waitFor();
+    await keepScreenshot(page, `no page to offer ${colorScheme} ${width}`);
+    expect([...unexpected(owner.troubles), ...unexpected(member.troubles)]).toEqual([]);
+  });
 });

@@ -5,13 +5,19 @@ import type { Pages } from '../state/pages.ts';
 import { Button } from '../ui/button.tsx';
 import { words } from '../words/words.ts';
 
+interface MoreProps {
+  readonly pages: Pages<unknown>;
+  /** Loads only when asked, for lists of which most may not be shown: with nothing added the end would stay near, and all would be loaded. */
+  readonly isByHand?: boolean;
+}
+
 /** Loads more when the end comes near; the button is for the keyboard and for whoever has no observer. */
-export function More({ pages }: { readonly pages: Pages<unknown> }) {
+export function More({ pages, isByHand = false }: MoreProps) {
   const end = useRef<HTMLDivElement>(null);
   const { hasMore, isLoadingMore, moreProblem } = pages;
   useEffect(() => {
     const at = end.current;
-    if (at === null || !hasMore || isLoadingMore || moreProblem !== undefined) return undefined;
+    if (at === null || isByHand || !hasMore || isLoadingMore || moreProblem !== undefined) return undefined;
     const observer = new IntersectionObserver((entries) => entries.at(-1)?.isIntersecting && pages.more(), { rootMargin: '600px' });
     observer.observe(at);
     return () => observer.disconnect();

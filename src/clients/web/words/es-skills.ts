@@ -34,8 +34,13 @@ export const esSkills: typeof enSkills = {
     findPage: 'Buscar una página por su nombre',
     noPages: {
       title: 'No hay ninguna página así',
-      text: 'Las habilidades se adjuntan a páginas del espacio de trabajo que puedes cambiar.',
+      text: 'Las habilidades se adjuntan a páginas del espacio de trabajo que puedes editar.',
     },
+    noEditable: {
+      title: 'Ninguna página que puedas editar',
+      text: 'Las habilidades se adjuntan a páginas del espacio de trabajo que puedes editar.',
+    },
+    noneSoFar: (pages) => `Entre las primeras ${pages} páginas no hay ninguna a la que adjuntarla. Carga más, o busca una por su nombre.`,
     missing: { title: 'No existe esa habilidad', text: 'Puede estar en la papelera, o no la puedes ver.' },
     version: (no) => `Versión ${no}`,
     read: 'Leer',

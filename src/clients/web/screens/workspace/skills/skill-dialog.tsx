@@ -14,7 +14,8 @@ import { Loaded } from '../../../ui/states.tsx';
 import { words } from '../../../words/words.ts';
 import { More } from '../../more.tsx';
 import { ChangeDialog } from './change-dialog.tsx';
-import { ChoosePageDialog, SkillUses } from './skill-uses.tsx';
+import { ChoosePageDialog } from './choose-page.tsx';
+import { SkillUses } from './skill-uses.tsx';
 
 interface SkillDialogProps {
   readonly slug: string;

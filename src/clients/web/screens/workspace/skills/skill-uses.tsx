@@ -1,14 +1,11 @@
 /** What a skill is attached to: its workspace as a whole, and pages. */
 import { useState } from 'preact/hooks';
-import type { Artifact, SkillDetail, SkillUse } from '../../../api/client.ts';
-import { useArtifacts } from '../../../state/loads.ts';
+import type { SkillDetail, SkillUse } from '../../../api/client.ts';
 import { mayManage } from '../../../state/place.ts';
-import { turnForAll, turnForPage, useSkills, useSkillUses } from '../../../state/skills.ts';
+import { turnForAll, turnForPage, useSkillUses } from '../../../state/skills.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
-import { TextField } from '../../../ui/fields.tsx';
 import { Tag, Time } from '../../../ui/small.tsx';
-import { Empty, ProblemNote, Skeleton } from '../../../ui/states.tsx';
+import { ProblemNote, Skeleton } from '../../../ui/states.tsx';
 import { words } from '../../../words/words.ts';
 import { More } from '../../more.tsx';
 
@@ -101,74 +98,6 @@ function PageUse({ skill, use }: { readonly skill: SkillDetail; readonly use: Sk
       {use.may_detach && (
         <Button small aria-label={skills.detachFrom(use.name)} isBusy={isBusy} onClick={() => void detach()}>
           {skills.detach}
-        </Button>
-      )}
-    </li>
-  );
-}
-
-interface ChooseProps {
-  readonly slug: string;
-  readonly skill: SkillDetail;
-  readonly onClose: () => void;
-}
-
-/** Pages of the workspace. Lists do not say which of them the reader may change; the server refuses the others. */
-export function ChoosePageDialog({ slug, skill, onClose }: ChooseProps) {
-  const [text, setText] = useState('');
-  const pages = useArtifacts({ kind: 'workspace', slug }, text.trim());
-  const uses = useSkillUses(skill.id).pages.items ?? [];
-  const others = new Set((useSkills(slug).items ?? []).map(({ artifact_id }) => artifact_id as string));
-  const { skills, app } = words.value;
-  const { items, problem, reload } = pages;
-  const shown = items?.filter(({ id }) => id !== skill.artifact_id && !others.has(id));
-  return (
-    <Dialog title={skills.attachTitle(skill.name)} wide onClose={onClose}>
-      <TextField label={skills.findPage} value={text} onText={setText} maxLength={100} autoFocus />
-      {shown === undefined && problem === undefined && <Skeleton shape="line" count={3} />}
-      {shown === undefined && problem !== undefined && <ProblemNote problem={problem} onRetry={reload} />}
-      {shown?.length === 0 && !pages.hasMore && <Empty icon="page" {...skills.noPages} />}
-      {shown !== undefined && shown.length > 0 && (
-        <ul class="rows">
-          {shown.map((page) => (
-            <PageChoice key={page.id} skill={skill} page={page} isAttached={uses.some(({ id }) => id === page.id)} />
-          ))}
-        </ul>
-      )}
-      <More pages={pages} />
-      <div class="dialog-foot">
-        <Button look="main" onClick={onClose}>
-          {app.done}
-        </Button>
-      </div>
-    </Dialog>
-  );
-}
-
-interface PageChoiceProps {
-  readonly skill: SkillDetail;
-  readonly page: Artifact;
-  readonly isAttached: boolean;
-}
-
-function PageChoice({ skill, page, isAttached }: PageChoiceProps) {
-  const [isBusy, setBusy] = useState(false);
-  const { skills } = words.value;
-  const attach = async () => {
-    setBusy(true);
-    await turnForPage('attach', page.id, skill.id, skills.attachedTo(skill.name, page.name));
-    setBusy(false);
-  };
-  return (
-    <li class="row-item">
-      <p class="row-title grow">{page.name}</p>
-      {isAttached ? (
-        <Tag icon="check" tone="good">
-          {skills.isAttached}
-        </Tag>
-      ) : (
-        <Button small aria-label={skills.attachToOf(page.name)} isBusy={isBusy} onClick={() => void attach()}>
-          {skills.attachOne}
         </Button>
       )}
     </li>
