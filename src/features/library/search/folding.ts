@@ -13,9 +13,33 @@ export function isAscii(text: string): boolean {
   return ASCII.test(text);
 }
 
-export function folded(text: string): string {
-  if (isAscii(text)) return text.toLowerCase();
-  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().normalize('NFC');
+/** What no normal form takes apart, as it is written where the keyboard lacks it. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  þ: 'th',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  ħ: 'h',
+  ŧ: 't',
+  ı: 'i',
+};
+const LETTER = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'g');
+
+/**
+ * Of words alone, one or several without anything between them: the signs that compatible forms bring in (`½` is 1, a stroke and 2) are left out, as
+ * queries of Postgres want it.
+ */
+export function folded(words: string): string {
+  if (isAscii(words)) return words.toLowerCase();
+  const plain = words
+    .normalize('NFKD')
+    .replace(/[^\p{L}\p{N}]/gu, '')
+    .toLowerCase();
+  return plain.replace(LETTER, (letter) => LETTERS[letter] ?? letter).normalize('NFC');
 }
 
 /** `word`: folded. `start`, `end`: where it is in the text, in UTF-16 units. */
@@ -78,8 +102,12 @@ function eachPatterned(text: string, offset: number, take: TakeWord): void {
     const isSpaced = !UNSPACED.test(raw);
     if (isSpaced && raw.length > WORD_CHARS_MAX) continue;
     const start = offset + index;
-    if (isSpaced) take(folded(raw), start, start + raw.length);
-    else eachPair(raw, start, take);
+    if (!isSpaced) eachPair(raw, start, take);
+    else {
+      const word = folded(raw);
+      // One letter may stand for a whole sentence.
+      if (word !== '' && word.length <= WORD_CHARS_MAX) take(word, start, start + raw.length);
+    }
   }
 }
 

@@ -1,8 +1,12 @@
 /** Which words of a text are meant by the terms, and how well a piece of text fits. No I/O. */
 import { Beginnings } from './beginnings.ts';
 import { eachWord } from './folding.ts';
+import { beginningsOf, isFormOf } from './forms.ts';
 import type { Piece } from './passages-of.ts';
-import { beginningOf, isFormOf, type Term } from './terms.ts';
+import type { Term } from './terms.ts';
+
+/** What a word counts that may only have been meant to be the term. */
+const NEAR_COUNTS = 0.5;
 
 export class Matcher {
   readonly terms: readonly Term[];
@@ -10,24 +14,26 @@ export class Matcher {
   readonly byHeadings: boolean;
   readonly #meant: readonly { readonly term: Term; readonly near: ReadonlySet<string> }[];
   readonly #beginnings: Beginnings;
-  /** Answers of `termOf`: a text says the same words again and again. */
+  /** Answers of `#meaningOf`: a text says the same words again and again. */
   readonly #known = new Map<string, number>();
 
   constructor(terms: readonly Term[], { byHeadings }: { readonly byHeadings: boolean }) {
     this.terms = terms;
     this.byHeadings = byHeadings;
     this.#meant = terms.map((term) => ({ term, near: new Set(term.near) }));
-    this.#beginnings = new Beginnings(terms.flatMap((term) => [term.word, ...term.forms, ...term.stems.map(beginningOf), ...term.near]));
+    this.#beginnings = new Beginnings(terms.flatMap((term) => [term.word, ...term.forms, ...beginningsOf(term), ...term.near]));
   }
 
-  /** The place of the first term that means this word; -1 where none does. */
-  termOf(word: string): number {
-    let at = this.#known.get(word);
-    if (at === undefined) {
-      at = this.#meant.findIndex(({ term, near }) => means(term, word) || near.has(word));
-      this.#known.set(word, at);
+  /** Which term a word is: twice its place, and one more where it may only have been meant; -1 where it is none. */
+  #meaningOf(word: string): number {
+    let meaning = this.#known.get(word);
+    if (meaning === undefined) {
+      const at = this.#meant.findIndex(({ term }) => means(term, word));
+      const near = at < 0 ? this.#meant.findIndex((each) => each.near.has(word)) : -1;
+      meaning = at >= 0 ? 2 * at : near >= 0 ? 2 * near + 1 : -1;
+      this.#known.set(word, meaning);
     }
-    return at;
+    return meaning;
   }
 
   /** Whether one of them may be in the text: as far as can be told without looking at each of its words. */
@@ -39,25 +45,33 @@ export class Matcher {
     return this.#beginnings.isInBytes(bytes, from, to);
   }
 
-  /** How often each term is in the text, and its words. */
+  /** How often each term is in the text, and its words. All that may only have been meant is less than one that is said. */
   countIn(text: string): { readonly counts: readonly number[]; readonly words: number } {
     const counts = this.#meant.map(() => 0);
+    const isNear = this.#meant.map(() => false);
     let words = 0;
     this.#eachWord(text, (word) => {
       words += 1;
-      const at = word === '' ? -1 : this.termOf(word);
-      if (at >= 0) counts[at] = (counts[at] ?? 0) + 1;
+      const meaning = word === '' ? -1 : this.#meaningOf(word);
+      if (meaning < 0) return;
+      const at = meaning >> 1;
+      if (meaning % 2 === 0) counts[at] = (counts[at] ?? 0) + 1;
+      else isNear[at] = true;
     });
-    return { counts, words };
+    return { counts: counts.map((count, at) => count + (isNear[at] ? NEAR_COUNTS : 0)), words };
   }
 
-  /** Where words that are meant begin and end. */
+  /** Where words that are meant begin and end. Of a term that is said as it is, words that are only like it are not meant. */
   marksIn(text: string): [number, number][] {
-    const marks: [number, number][] = [];
+    const marks: { readonly meaning: number; readonly place: [number, number] }[] = [];
+    const said = new Set<number>();
     this.#eachWord(text, (word, start, end) => {
-      if (word !== '' && this.termOf(word) >= 0) marks.push([start, end]);
+      const meaning = word === '' ? -1 : this.#meaningOf(word);
+      if (meaning < 0) return;
+      if (meaning % 2 === 0) said.add(meaning);
+      marks.push({ meaning, place: [start, end] });
     });
-    return marks;
+    return marks.filter(({ meaning }) => meaning % 2 === 0 || !said.has(meaning - 1)).map(({ place }) => place);
   }
 
   /** Most words are none of the terms by their first two letters, and become no string. */

@@ -1,7 +1,8 @@
 /** How well a name fits what is looked for, from 0 to 1. No I/O. */
 import { distance, isNear } from './distance.ts';
 import { folded, wordsOf } from './folding.ts';
-import { isFormOf, type Term } from './terms.ts';
+import { isFormOf } from './forms.ts';
+import type { Term } from './terms.ts';
 
 const BEGINS = 0.9;
 const STEM = 0.85;

@@ -82,10 +82,13 @@ function cut(raw: string, charsMax: number): string {
 
 /** Every run of these becomes one space. A single space stays as it is: there is one behind every word, and to replace each takes most of the time. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: files in UTF-16 have NUL beside every letter
-const UNEVEN = / [\s\u0000\u00ad\u200b\ufeff]+|[^\S ][\s\u0000\u00ad\u200b\ufeff]*|[\u0000\u00ad\u200b][\s\u0000\u00ad\u200b\ufeff]*/g;
+const UNEVEN = / [\s\u0000\u200b\ufeff]+|[^\S ][\s\u0000\u200b\ufeff]*|[\u0000\u200b][\s\u0000\u200b\ufeff]*/g;
+/** Says where a word may be broken, and is not shown elsewhere. */
+const SOFT_HYPHEN = '\u00ad';
 
 function spaced(text: string): string {
-  return text.replace(UNEVEN, ' ').trim();
+  const whole = text.includes(SOFT_HYPHEN) ? text.replaceAll(SOFT_HYPHEN, '') : text;
+  return whole.replace(UNEVEN, ' ').trim();
 }
 
 export class HtmlText implements TextReader {

@@ -1,15 +1,14 @@
 /** What somebody looks for, as words that the index knows: stems, beginnings and, where asked for, what a misspelt word may have meant. */
-import type { Statement } from '../../../storage/sql.ts';
 import type { Queries } from '../../deps.ts';
 import { isNear, MISTAKES_MAX, mistakesMax, neighboursOf } from './distance.ts';
 import { wordsOf } from './folding.ts';
+import { formsOf, type Stemmed, stemsOf } from './forms.ts';
 import { isSpelt } from './stems.ts';
 
-export interface Term {
-  readonly word: string;
-  /** Its stems, as far as they are other words. */
+export interface Term extends Stemmed {
+  /** Its stems that are words to look for, as far as they are other words. */
   readonly stems: readonly string[];
-  /** Words of pages that are the word in another form: those with the same stem in one of the languages. */
+  /** Words of pages that are the word in another form. */
   readonly forms: readonly string[];
   /** So frequent that pages do not differ by it. */
   readonly isCommon: boolean;
@@ -29,8 +28,6 @@ const TERMS_MAX = 16;
 const BEGINNING_CHARS_MIN = 4;
 /** More words than so many like one that is looked for are not looked for. */
 export const NEAR_MAX = 500;
-/** A stem has few endings; nobody can make pages say more forms of a word than there are. */
-const FORMS_MAX = 200;
 /** More words than so many are looked for by what they begin with, which takes as long as there are pages with any of them. */
 const BEGUN_MAX = 200;
 
@@ -42,38 +39,26 @@ const COMPARED_MAX = 20_000;
 /** Two mistakes, of which one may be letters that are swapped: two changes. */
 const CHANGES_MAX = MISTAKES_MAX + 1;
 
-/** A word has at most so many letters behind its stem. */
-const ENDING_CHARS_MAX = 4;
-
-/** Whether a word has one of the stems, as far as can be told without a stemmer: `polici` is the stem of `policy`. */
-export function isFormOf(word: string, { stems }: Pick<Term, 'stems'>): boolean {
-  return stems.some((stem) => word.startsWith(beginningOf(stem)) && word.length <= stem.length + ENDING_CHARS_MAX);
-}
-
-/** How all words with this stem begin. */
-export function beginningOf(stem: string): string {
-  return stem.length > 3 && stem.endsWith('i') ? stem.slice(0, -1) : stem;
-}
-
 /** `isTyping`: the last word may be a beginning. Words that are everywhere are left out, unless there are no others. */
 export async function termsOf(sql: Queries, text: string, isTyping: boolean): Promise<Term[]> {
   const words = [...new Set(wordsOf(text))].slice(0, TERMS_MAX);
   if (words.length === 0) return [];
   const last = /[\p{L}\p{N}\p{M}]$/u.test(text) ? wordsOf(text).at(-1) : undefined;
   const begun = isTyping && last !== undefined && last.length >= BEGINNING_CHARS_MIN && isSpelt(last) ? last : null;
-  const rows = await sql<{ word: string; english: string | null; spanish: string | null; forms: string[]; begun: string[] }[]>`
-    select t.word, t.english, t.spanish,
-      array(select w.word from search_word w where w.english = t.english or w.spanish = t.spanish limit ${FORMS_MAX}) as forms,
-      case when t.word = ${begun} then array(
-        select w.word from search_word w where w.word > t.word and w.word < t.word || chr(1114111) limit ${BEGUN_MAX + 1}) else '{}' end as begun
+  const rows = await sql<(Stemmed & { readonly forms: string[]; readonly begun: string[] })[]>`
+    select n.word, n.english, n.spanish, ${formsOf(sql)} as forms,
+      case when n.word = ${begun} then array(
+        select w.word from search_word w where w.word > n.word and w.word < n.word || chr(1114111) limit ${BEGUN_MAX + 1}) else '{}' end as begun
     from (
       select word, place, (ts_lexize('english_stem', word))[1] as english, (ts_lexize('spanish_stem', word))[1] as spanish
       from unnest(${words}::text[]) with ordinality as g (word, place)
-    ) t order by place`;
+    ) n order by place`;
   const terms = rows.map(
     ({ word, english, spanish, forms, begun: longer }): Term => ({
       word,
-      stems: [...new Set([english, spanish])].filter((stem): stem is string => stem !== null && stem !== word),
+      english,
+      spanish,
+      stems: stemsOf({ word, english, spanish }),
       forms: forms.filter((form) => form !== word),
       isCommon: english === null || spanish === null,
       isBeginning: isTyping && word === last,
@@ -104,7 +89,9 @@ export async function withNearest(sql: Queries, terms: readonly Term[]): Promise
   const rows = await sql<NearRow[]>`
     select t.word, n.word as near, ${formsOf(sql)} as forms
     from unnest(${asked.map(({ word }) => word)}::text[], ${asked.map(({ neighbours }) => neighbours.join(' '))}::text[]) as t (word, neighbours)
-    cross join lateral (select word from search_word where word = any(string_to_array(t.neighbours, ' ')) limit ${NEAR_MAX + 1}::int) n`;
+    cross join lateral (
+      select word, word as english, word as spanish from search_word where word = any(string_to_array(t.neighbours, ' ')) limit ${NEAR_MAX + 1}::int
+    ) n`;
   return terms.map((term) => {
     const nearest = near(term, rows);
     return { ...term, near: nearest, nearest };
@@ -127,7 +114,7 @@ export async function withFurther(sql: Queries, terms: readonly Term[]): Promise
       ), ending as materialized (
         select word from search_word where reverse(word) > t.ending and reverse(word) < t.ending || chr(1114111) limit ${COMPARED_MAX + 1}::int
       )
-      select word from (
+      select word, word as english, word as spanish from (
         select word from beginning where (select count(*) from beginning) <= ${COMPARED_MAX}
         union select word from ending where (select count(*) from ending) <= ${COMPARED_MAX}
       ) c
@@ -142,10 +129,6 @@ interface NearRow {
   readonly word: string;
   readonly near: string;
   readonly forms: readonly string[];
-}
-
-function formsOf(sql: Queries): Statement {
-  return sql`array(select w.word from search_word w where w.english = n.word or w.spanish = n.word limit ${FORMS_MAX})`;
 }
 
 /** None where there are too many. */

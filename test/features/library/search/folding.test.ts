@@ -57,8 +57,27 @@ test('a run of white space and of what nobody sees is one space, and what Postgr
   for (const text of texts(3, 20_000).filter((each) => !/[_`*|~[\]<>#]/.test(each))) {
     const reader = new LinesText(1000, false);
     reader.write(`begin ${text.replaceAll('\n', ' ')} end`);
+    const whole = `begin ${text} end`.replaceAll('\u00ad', '');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: files in UTF-16 have NUL beside every letter
-    const plain = `begin ${text} end`.replace(/[\s\u0000\u00ad\u200b\ufeff]+/gu, ' ').replace(/\p{Surrogate}/gu, '');
+    const plain = whole.replace(/[\s\u0000\u200b\ufeff]+/gu, ' ').replace(/\p{Surrogate}/gu, '');
     expect(reader.end().blocks.map((block) => block.text)).toEqual([plain]);
   }
+});
+
+test('letters are folded to what is typed without them, and nothing but letters and digits is left', () => {
+  expect(['Größe', 'GRÖSSE', 'Ørsted', 'Łódź', 'Æon', 'ﬁsh', 'ｒｅｌｅａｓｅ', 'ıstanbul', 'İstanbul', 'm²'].map(folded)).toEqual([
+    'grosse',
+    'grosse',
+    'orsted',
+    'lodz',
+    'aeon',
+    'fish',
+    'release',
+    'istanbul',
+    'istanbul',
+    'm2',
+  ]);
+  for (const text of ['½', '⑴', '㏂', 'ŀ', 'ﷺ', '℀', 'ǆ', '１／２']) expect(wordsOf(text).join('')).toMatch(/^[\p{L}\p{N}]*$/u);
+  // 18 letters each.
+  expect(wordsOf('ﷺ'.repeat(40))).toEqual([]);
 });

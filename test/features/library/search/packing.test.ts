@@ -15,7 +15,18 @@ const PIECES: Piece[] = [
 ];
 
 function meaning(word: string, byHeadings: boolean): Matcher {
-  const term: Term = { word, stems: [], forms: [], isCommon: false, isBeginning: false, begun: null, near: [], nearest: [] };
+  const term: Term = {
+    word,
+    english: word,
+    spanish: word,
+    stems: [],
+    forms: [],
+    isCommon: false,
+    isBeginning: false,
+    begun: null,
+    near: [],
+    nearest: [],
+  };
   return new Matcher([term], { byHeadings });
 }
 

@@ -30,3 +30,9 @@ test.each([
   nul.write('one\u0000two \ud83dthree');
   expect(textsOf(nul)).toEqual(['one two three']);
 });
+
+test('a soft hyphen is no part of a text', () => {
+  const reader = new HtmlText(100);
+  reader.write('<p>Donau&shy;dampf\u00adschiff\u00ad &shy;ab');
+  expect(textsOf(reader)).toEqual(['Donaudampfschiff ab']);
+});

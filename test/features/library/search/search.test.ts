@@ -30,6 +30,12 @@ const FOUND = [
   ['a script without spaces', '売上高', '東京レポート'],
   ['a page that is not the first', 'standby database', 'Runbook'],
   ['some of the words', 'generous vacation of penguins', 'Handbook'],
+  ['a letter that has two elsewhere', 'groesse grosse', 'Straßen'],
+  ['the same in capital letters', 'GRÖSSE', 'Straßen'],
+  ['letters without their strokes', 'orsted lodz', 'Straßen'],
+  ['letters of one sign', 'aeon fish', 'Straßen'],
+  ['letters of full width', 'ｓｔｒａｓｓｅｎ', 'Straßen'],
+  ['a word that may be broken', 'donaudampfschiff', 'Straßen'],
 ] as const;
 
 describe.each(databaseKinds())('over %s', (database) => {
@@ -44,6 +50,7 @@ describe.each(databaseKinds())('over %s', (database) => {
     await page(easel, owner, 'lru-cache', 'Evicts the least recently used entry.');
     await page(easel, owner, 'Handbook', `${'Filler sentence about nothing in particular. '.repeat(60)}Our vacation policy is generous.`);
     await page(easel, owner, '東京レポート', '売上高は増加しました。');
+    await page(easel, owner, 'Straßen', 'Die Größe von Ørsted und Łódź, ein ﬁsh seit einem Æon, ½ Donau&shy;dampf&shy;schiff.');
     easel.clock.advance(1);
     await published(easel, owner, {
       name: 'Runbook',
