@@ -32,6 +32,11 @@ export class SourceChanged extends Error {
   override readonly name = 'SourceChanged';
 }
 
+/** The maker of the source is suspended: the run is given back, and nobody takes it until the suspension is lifted. */
+export class MakerSuspended extends Error {
+  override readonly name = 'MakerSuspended';
+}
+
 export class RunRecord implements Progress {
   readonly #sql: Sql;
   readonly #claim: Claim;

@@ -3,6 +3,7 @@ import type { JSONValue } from 'postgres';
 import type { FolderId, ImportSourceId, UserId, WorkspaceId } from '../../../../protocol/core/ids.ts';
 import type { ImportProvider } from '../../../../protocol/library/file-imports.ts';
 import type { Queries } from '../../deps.ts';
+import { isPersonSuspended } from '../../people/persons/rows.ts';
 import type { RemotePlace } from './providers/provider.ts';
 
 /** Who asks: what they may see is decided in the query. */
@@ -78,6 +79,8 @@ export interface SourceStanding {
   readonly isConnected: boolean;
   /** One of the accounts of its maker is a member. */
   readonly isMember: boolean;
+  /** Its maker, by one of their accounts. */
+  readonly isSuspended: boolean;
 }
 
 /** `source`: as its run has read it. Null where it is gone. */
@@ -91,7 +94,8 @@ export async function readSourceStanding(sql: Queries, { id, updated_at_ms }: So
       exists (
         select from account a join account p on p.person_id = a.person_id join workspace_member m on m.user_id = p.id
         where a.id = s.user_id and m.workspace_id = s.workspace_id
-      ) as "isMember"
+      ) as "isMember",
+      exists (select from account a where a.id = s.user_id and ${isPersonSuspended(sql)}) as "isSuspended"
     from import_source s where s.id = ${id}`;
   return row ?? null;
 }

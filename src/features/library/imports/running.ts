@@ -4,21 +4,31 @@ import type { TokenId } from '../../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { isEnabled } from '../../business/tiers/rules.ts';
 import type { ModuleDeps } from '../../module.ts';
-import { readStandings } from '../../people/persons/rows.ts';
+import { isSuspendedPerson, readStandings } from '../../people/persons/rows.ts';
 import { seesFolder } from '../../workspaces/folders/places.ts';
 import type { WorkspaceDirectory } from '../../workspaces/workspaces/directory.ts';
 import type { Drives } from './drives.ts';
 import { DriveFailure, PATIENT } from './providers/calls.ts';
-import { LostClaim, NOT_CONNECTED, NOT_MEMBER, RunRecord, SourceChanged, StopRun } from './record.ts';
+import { LostClaim, MakerSuspended, NOT_CONNECTED, NOT_MEMBER, RunRecord, SourceChanged, StopRun } from './record.ts';
 import { readSourceOfRun, type SourceRow } from './rows.ts';
-import { CANCELED, type Claim, countItems, finishRun, giveBackRun, noteDeleted, type RunEnd, saveCursor } from './runs.ts';
+import {
+  CANCELED,
+  type Claim,
+  countItems,
+  finishRun,
+  giveBackRun,
+  giveBackSuspended,
+  noteDeleted,
+  type RunEnd,
+  saveCursor,
+} from './runs.ts';
 import type { TakeDeps } from './taking.ts';
 import { walkSource } from './walking.ts';
 
 export type RunDeps = TakeDeps & Pick<ModuleDeps, 'log'> & { readonly drives: Drives; readonly workspaces: WorkspaceDirectory };
 
 /** Why a run is ended from outside. */
-export type EndReason = 'canceled' | 'stopping' | 'lost';
+export type EndReason = 'canceled' | 'suspended' | 'stopping' | 'lost';
 
 interface Outcome extends Pick<RunEnd, 'status' | 'stopCode' | 'stopMessage'> {
   readonly isWhole: boolean;
@@ -35,6 +45,7 @@ export async function executeRun(deps: RunDeps, claim: Claim, ending: AbortSigna
   const outcome = await run(deps, claim, source, record, ending).catch((error) => outcomeOf(deps, claim, error, ending));
   if (outcome === 'lost') return;
   if (outcome === 'given back') return giveBackRun(deps.sql, claim);
+  if (outcome === 'suspended') return giveBackSuspended(deps.sql, claim);
   await finish(deps, claim, source, record, outcome);
 }
 
@@ -82,8 +93,9 @@ function rootFailure(error: unknown): never {
   throw error;
 }
 
-/** The maker of the source as they are now. Throws `StopRun` NOT_ALLOWED. */
+/** The maker of the source as they are now. Throws `MakerSuspended`, `StopRun` NOT_ALLOWED. */
 async function requireAccess({ sql, clock, workspaces }: RunDeps, source: SourceRow): Promise<UserPrincipal> {
+  if (await isSuspendedPerson(sql, source.user_id)) throw new MakerSuspended();
   const standing = (await readStandings(sql, [source.user_id], clock.nowMs())).get(source.user_id);
   const workspace = await workspaces.get(source.workspace_id);
   if (standing?.person.workspaces.get(source.workspace_id) === undefined || workspace === null)
@@ -103,14 +115,18 @@ async function requireAccess({ sql, clock, workspaces }: RunDeps, source: Source
   return principal;
 }
 
-function outcomeOf({ log }: RunDeps, claim: Claim, error: unknown, ending: AbortSignal): Outcome | 'lost' | 'given back' {
+/** The run has not ended: somebody else has it, anybody may take it, or nobody until a suspension is lifted. */
+type Returned = 'lost' | 'given back' | 'suspended';
+
+function outcomeOf({ log }: RunDeps, claim: Claim, error: unknown, ending: AbortSignal): Outcome | Returned {
   const stopped = { status: 'stopped', isWhole: false, cursor: null } as const;
   if (error instanceof LostClaim) return 'lost';
   if (ending.aborted) {
     const reason = ending.reason as EndReason;
     if (reason === 'canceled') return { ...stopped, stopCode: null, stopMessage: CANCELED };
-    return reason === 'lost' ? 'lost' : 'given back';
+    return reason === 'stopping' ? 'given back' : reason;
   }
+  if (error instanceof MakerSuspended) return 'suspended';
   if (error instanceof SourceChanged) return 'given back';
   if (error instanceof StopRun) {
     const status = error.code === 'STALLED' || error.code === 'FAILED' ? 'failed' : 'stopped';

@@ -163,18 +163,30 @@ export async function oldestWaiting(sql: Queries, fromMs: number): Promise<numbe
   return row?.oldest ?? null;
 }
 
-export async function renewClaim(sql: Queries, { id, leaseToken }: Claim, leaseMs: number): Promise<'held' | 'canceled' | 'lost'> {
-  const [row] = await sql<{ cancel_wanted: boolean }[]>`
-    update import_run set lease_ends_at = clock_timestamp() + ${leaseMs}::int * interval '1 ms'
-    where id = ${id} and lease_token = ${leaseToken} returning cancel_wanted`;
+/** `suspended`: the person whose run it is. */
+export type ClaimFate = 'held' | 'canceled' | 'suspended' | 'lost';
+
+export async function renewClaim(sql: Queries, { id, leaseToken }: Claim, leaseMs: number): Promise<ClaimFate> {
+  const [row] = await sql<{ cancel_wanted: boolean; is_suspended: boolean }[]>`
+    update import_run r set lease_ends_at = clock_timestamp() + ${leaseMs}::int * interval '1 ms'
+    where r.id = ${id} and r.lease_token = ${leaseToken}
+    returning r.cancel_wanted, exists (select from account a where a.id = r.user_id and ${isPersonSuspended(sql)}) as is_suspended`;
   if (row === undefined) return 'lost';
-  return row.cancel_wanted ? 'canceled' : 'held';
+  if (row.cancel_wanted) return 'canceled';
+  return row.is_suspended ? 'suspended' : 'held';
 }
 
 /** The process stops: another one begins the run again, and the claim does not count. */
 export async function giveBackRun(sql: Queries, { id, leaseToken }: Claim): Promise<void> {
   await sql`
     update import_run set status = 'queued', claims = claims - 1, lease_token = null, lease_ends_at = null
+    where id = ${id} and lease_token = ${leaseToken}`;
+}
+
+/** Its person is suspended: nobody takes it until that is lifted, and the time until then is none of its own. */
+export async function giveBackSuspended(sql: Queries, { id, leaseToken }: Claim): Promise<void> {
+  await sql`
+    update import_run set status = 'queued', claims = claims - 1, started_at_ms = null, lease_token = null, lease_ends_at = null
     where id = ${id} and lease_token = ${leaseToken}`;
 }
 

@@ -16,7 +16,17 @@ import { type KnownFile, kindOf, needsConversion } from './file-kinds.ts';
 import { type Made, type MadeDataset, make } from './making.ts';
 import { type DriveCalls, DriveFailure } from './providers/calls.ts';
 import type { DriveProvider, RemoteFile } from './providers/provider.ts';
-import { cut, LostClaim, NOT_CONNECTED, NOT_MEMBER, PATH_CHARS_MAX, type RunRecord, SourceChanged, StopRun } from './record.ts';
+import {
+  cut,
+  LostClaim,
+  MakerSuspended,
+  NOT_CONNECTED,
+  NOT_MEMBER,
+  PATH_CHARS_MAX,
+  type RunRecord,
+  SourceChanged,
+  StopRun,
+} from './record.ts';
 import { readSourceStanding, type SourceRow } from './rows.ts';
 import { storedName } from './rules.ts';
 import { type Claim, holdClaim, type ItemRow, putItem, setMark } from './runs.ts';
@@ -50,7 +60,7 @@ export function markOf({ convert }: Pick<SourceRow, 'convert'>, { mark }: Remote
   return `${convert ? 'converted' : 'plain'} ${cut(mark, MARK_CHARS_MAX)}`;
 }
 
-/** Records what came of it. Throws `StopRun`, `LostClaim`, `SourceChanged`, the reason of the signal, and bugs. */
+/** Records what came of it. Throws `StopRun`, `LostClaim`, `MakerSuspended`, `SourceChanged`, the reason of the signal, and bugs. */
 export async function takeFile(deps: TakeDeps, taking: Taking, found: FoundFile): Promise<void> {
   const { record, source } = taking;
   const { file, path } = found;
@@ -106,7 +116,8 @@ async function publishMade(deps: TakeDeps, taking: Taking, { file, path, item }:
     ...publisherOf(taking.principal(), askerOf(deps, taking)),
     isUnmetered: true,
     record: async (tx, artifactId) => {
-      await requireStanding(tx, claim, source);
+      if (!(await holdClaim(tx, claim))) throw new LostClaim();
+      await requireStanding(tx, source);
       await putItem(tx, claim, { remoteId: file.id, path: cut(path, PATH_CHARS_MAX), mark, artifactId, outcome: made.outcome });
     },
   };
@@ -138,10 +149,14 @@ async function isOfGone({ sql }: TakeDeps, { principal }: Publisher, { workspace
   return (await publishRuleFor(sql, workspace_id, principal)) !== 'prohibited';
 }
 
-/** In the transaction that publishes, because all this can end while a page of files is taken. Throws `LostClaim`, `StopRun`, `SourceChanged`. */
-async function requireStanding(tx: Queries, claim: Claim, source: SourceRow): Promise<void> {
-  const standing = (await holdClaim(tx, claim)) ? await readSourceStanding(tx, source) : null;
+/**
+ * In the transactions that store something, because all this can end while a page of files is taken.
+ * Throws `LostClaim`, `MakerSuspended`, `StopRun`, `SourceChanged`.
+ */
+async function requireStanding(tx: Queries, source: SourceRow): Promise<void> {
+  const standing = await readSourceStanding(tx, source);
   if (standing === null) throw new LostClaim();
+  if (standing.isSuspended) throw new MakerSuspended();
   if (!standing.isMember) throw new StopRun('NOT_ALLOWED', NOT_MEMBER);
   if (!standing.isConnected) throw new StopRun('CONNECTION_REVOKED', NOT_CONNECTED);
   if (!standing.isUnchanged) throw new SourceChanged();
@@ -174,7 +189,9 @@ async function writeRows(
 ): Promise<string | null> {
   const asker = askerOf(deps, taking);
   try {
-    await receiveDataset(deps, asker, { artifactId, name, asker }, { chunks: oneChunk(bytes), type });
+    // The claim is not held here: a publish of this run holds it while it waits for the counters that this transaction has.
+    const alongside = (tx: Queries) => requireStanding(tx, taking.source);
+    await receiveDataset(deps, asker, { artifactId, name, asker, alongside }, { chunks: oneChunk(bytes), type });
     return null;
   } catch (error) {
     if (!(error instanceof Failure) || !OF_THE_ROWS.has(error.code)) throw error;
