@@ -121,6 +121,7 @@ export const enImports = {
       FILE_TOO_LARGE: 'The file is too large.',
       ARTIFACT_GONE: 'Its page was deleted or may not be changed any more, so it is left alone.',
       FOLDER_UNREADABLE: 'This folder could not be read.',
+      ENCODING_GUESSED: 'It is not UTF-8 and was read as Windows-1252. If letters are wrong, save it as UTF-8.',
       REMOTE_DELETED: 'The file was deleted in the drive; what was imported stays.',
     },
     pagesIn: (folder: string) => `Pages in ${folder}`,

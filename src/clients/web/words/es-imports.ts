@@ -122,6 +122,7 @@ export const esImports: typeof enImports = {
       FILE_TOO_LARGE: 'El archivo es demasiado grande.',
       ARTIFACT_GONE: 'Su página se eliminó o ya no se puede cambiar, así que se deja como está.',
       FOLDER_UNREADABLE: 'Esta carpeta no se pudo leer.',
+      ENCODING_GUESSED: 'No está en UTF-8 y se leyó como Windows-1252. Si alguna letra no es correcta, guárdalo en UTF-8.',
       REMOTE_DELETED: 'El archivo se eliminó en la unidad; lo importado se queda.',
     },
     pagesIn: (folder) => `Páginas de ${folder}`,

@@ -19,6 +19,8 @@ export type Sender = Parameters<typeof readHolders>[1];
 export interface SentFile {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly type: DatasetType;
+  /** Of the cells of a CSV file where it is no comma. */
+  readonly delimiter?: string;
 }
 
 /** Throws as `storeDataset` does, and what `chunks` throws. */
@@ -27,7 +29,7 @@ export async function receiveDataset(deps: ReceiveDeps, sender: Sender, write: D
   try {
     const holders = readHolders(write.artifactId, sender);
     const encoded = await deps.parsing.run(holders, () =>
-      encodeRows(deps.spool, fileRows(file.path, sent.type, laneOf(holders)), laneOf(holders)),
+      encodeRows(deps.spool, fileRows(file.path, sent.type, laneOf(holders), sent.delimiter), laneOf(holders)),
     );
     await file.dispose();
     return await storeDataset(deps, write, encoded);

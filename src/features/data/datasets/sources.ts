@@ -14,19 +14,26 @@ const PIECE_BYTES = 64 * 1024;
 export type DatasetType = (typeof DATASET_TYPES)[keyof typeof DATASET_TYPES];
 
 /** The rows of a file. Iterate once. */
-export function fileRows(path: string, type: DatasetType, lane: string): RowSource {
-  return rowsIn(createReadStream(path, { highWaterMark: PIECE_BYTES }), type, lane);
+export function fileRows(path: string, type: DatasetType, lane: string, delimiter?: string): RowSource {
+  return rowsIn(createReadStream(path, { highWaterMark: PIECE_BYTES }), type, lane, [], delimiter);
 }
 
 /** The rows in pieces of a file, each of which is parsed when it is the turn of `lane`. `known`: columns that are there in any case. */
-export function rowsIn(chunks: AsyncIterable<Uint8Array>, type: DatasetType, lane: string, known: readonly string[] = []): RowSource {
+export function rowsIn(
+  chunks: AsyncIterable<Uint8Array>,
+  type: DatasetType,
+  lane: string,
+  known: readonly string[] = [],
+  delimiter?: string,
+): RowSource {
   const pieces = inTurns(chunks, lane);
   let names = known;
   switch (type) {
     case DATASET_TYPES.csv: {
-      const lines = csvLines(pieces, null, (found) => {
+      const onNames = (found: readonly string[]) => {
         names = found;
-      });
+      };
+      const lines = csvLines(pieces, null, onNames, delimiter);
       return { rows: wellFormed(lines, 'Line'), names: () => names };
     }
     case DATASET_TYPES.ndjson:

@@ -36,9 +36,11 @@ export async function* csvLines(
   body: AsyncIterable<Uint8Array>,
   schema: TableSchema | null,
   onNames?: (names: readonly string[]) => void,
+  delimiter = ',',
 ): AsyncGenerator<ImportLine> {
   let parsed: ParsedLine[] = [];
   const parser = parse({
+    delimiter,
     bom: true,
     relax_column_count: true,
     skip_empty_lines: true,
@@ -109,7 +111,7 @@ function csvProblem({ code }: CsvError): string {
     case 'CSV_QUOTE_NOT_CLOSED':
       return 'begins a quoted cell that is never closed';
     case 'CSV_INVALID_CLOSING_QUOTE':
-      return 'has text between a closing quote and the next comma';
+      return 'has text between a closing quote and the end of its cell';
     case 'INVALID_OPENING_QUOTE':
       return 'has a quote inside an unquoted cell';
     case 'CSV_MAX_RECORD_SIZE':

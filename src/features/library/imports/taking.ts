@@ -97,14 +97,14 @@ async function store(deps: TakeDeps, taking: Taking, found: FoundFile, known: Kn
     if (item !== undefined) await setMark(deps.sql, claim, file.id, markOf(source, file));
     return record.skip(path, 'ARTIFACT_GONE', 'Its page here was deleted or may not be changed by you any more, so it is left alone.');
   }
-  const warnings = made.warning === null ? [] : [made.warning];
+  const warnings = [...made.warnings];
   for (const dataset of made.datasets) {
-    const warning = await writeRows(deps, taking, artifactId, dataset);
-    if (warning !== null) warnings.push(warning);
+    const message = await writeRows(deps, taking, artifactId, dataset);
+    if (message !== null) warnings.push({ code: 'CONVERSION_FAILED', message });
   }
   if (made.datasets.length > 0) await setMark(deps.sql, claim, file.id, markOf(source, file));
   record.counts[made.outcome] += 1;
-  for (const warning of warnings) record.tell(path, 'imported', 'CONVERSION_FAILED', warning);
+  for (const { code, message } of warnings) record.tell(path, 'imported', code, message);
 }
 
 /** Null where what was imported before is not there any more. */
@@ -185,13 +185,13 @@ async function writeRows(
   deps: TakeDeps,
   taking: Taking,
   artifactId: ArtifactId,
-  { name, type, bytes }: MadeDataset,
+  { name, bytes, ...form }: MadeDataset,
 ): Promise<string | null> {
   const asker = askerOf(deps, taking);
   try {
     // The claim is not held here: a publish of this run holds it while it waits for the counters that this transaction has.
     const alongside = (tx: Queries) => requireStanding(tx, taking.source);
-    await receiveDataset(deps, asker, { artifactId, name, asker, alongside }, { chunks: oneChunk(bytes), type });
+    await receiveDataset(deps, asker, { artifactId, name, asker, alongside }, { chunks: oneChunk(bytes), ...form });
     return null;
   } catch (error) {
     if (!(error instanceof Failure) || !OF_THE_ROWS.has(error.code)) throw error;
