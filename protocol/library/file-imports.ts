@@ -34,7 +34,9 @@ export type ImportCounts = z.infer<typeof importCounts>;
 
 export const importError = z.object({
   path: z.string(),
-  status: z.enum(['failed', 'skipped', 'imported', 'unchanged']).meta({ description: 'imported: with a warning' }),
+  status: z
+    .enum(['failed', 'skipped', 'imported', 'converted', 'unchanged'])
+    .meta({ description: 'as what the file is counted; imported and converted: with a warning' }),
   code: z.string(),
   message: z.string(),
 });

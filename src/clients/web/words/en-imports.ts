@@ -114,7 +114,7 @@ export const enImports = {
     errors: (count: number) => `Remarks on files (${count})`,
     files: 'Remarks on files',
     errorsMax: (count: number) => `Only the first ${count} are told.`,
-    errorStatus: { failed: 'Failed', skipped: 'Skipped', imported: 'Warning', unchanged: 'Unchanged' },
+    errorStatus: { failed: 'Failed', skipped: 'Skipped', imported: 'Warning', converted: 'Warning', unchanged: 'Unchanged' },
     because: {
       UNSUPPORTED_TYPE: 'Files of this type cannot be imported.',
       CONVERSION_OFF: 'It would have to be converted; the rules of the source do not do that.',

@@ -115,7 +115,7 @@ export const esImports: typeof enImports = {
     errors: (count) => `Observaciones sobre archivos (${count})`,
     files: 'Observaciones sobre archivos',
     errorsMax: (count) => `Solo se cuentan los primeros ${count}.`,
-    errorStatus: { failed: 'Fallido', skipped: 'Omitido', imported: 'Aviso', unchanged: 'Sin cambios' },
+    errorStatus: { failed: 'Fallido', skipped: 'Omitido', imported: 'Aviso', converted: 'Aviso', unchanged: 'Sin cambios' },
     because: {
       UNSUPPORTED_TYPE: 'Los archivos de este tipo no se pueden importar.',
       CONVERSION_OFF: 'Habría que convertirlo; las reglas del origen no lo hacen.',

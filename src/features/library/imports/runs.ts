@@ -278,6 +278,13 @@ export async function setMark(sql: Queries, { sourceId }: Claim, remoteId: strin
   await sql`update import_item set mark = ${mark} where source_id = ${sourceId} and remote_id = ${remoteId}`;
 }
 
+/** Of an item whose rows came after its page. */
+export async function setWhole(sql: Queries, { sourceId }: Claim, item: Pick<StoredItem, 'remoteId' | 'mark' | 'outcome'>): Promise<void> {
+  await sql`
+    update import_item set mark = ${item.mark}, outcome = ${item.outcome}
+    where source_id = ${sourceId} and remote_id = ${item.remoteId}`;
+}
+
 /** Files that a run which has looked at everything has not seen, told once. */
 export function noteDeleted(tx: Queries, { id, sourceId }: Claim) {
   return tx<{ path: string }[]>`

@@ -29,7 +29,7 @@ import {
 } from './record.ts';
 import { readSourceStanding, type SourceRow } from './rows.ts';
 import { storedName } from './rules.ts';
-import { type Claim, holdClaim, type ItemRow, putItem, setMark } from './runs.ts';
+import { type Claim, holdClaim, type ItemRow, putItem, setMark, setWhole } from './runs.ts';
 
 export type TakeDeps = PublishDeps & ReceiveDeps & { readonly converter: Converter };
 
@@ -98,13 +98,17 @@ async function store(deps: TakeDeps, taking: Taking, found: FoundFile, known: Kn
     return record.skip(path, 'ARTIFACT_GONE', 'Its page here was deleted or may not be changed by you any more, so it is left alone.');
   }
   const warnings = [...made.warnings];
+  let stored = 0;
   for (const dataset of made.datasets) {
     const message = await writeRows(deps, taking, artifactId, dataset);
-    if (message !== null) warnings.push({ code: 'CONVERSION_FAILED', message });
+    if (message === null) stored += 1;
+    else warnings.push({ code: 'CONVERSION_FAILED', message });
   }
-  if (made.datasets.length > 0) await setMark(deps.sql, claim, file.id, markOf(source, file));
-  record.counts[made.outcome] += 1;
-  for (const { code, message } of warnings) record.tell(path, 'imported', code, message);
+  // Where none of its rows are stored, the file is there as it was.
+  const outcome = made.datasets.length > 0 && stored === 0 ? 'imported' : made.outcome;
+  if (made.datasets.length > 0) await setWhole(deps.sql, claim, { remoteId: file.id, mark: markOf(source, file), outcome });
+  record.counts[outcome] += 1;
+  for (const { code, message } of warnings) record.tell(path, outcome, code, message);
 }
 
 /** Null where what was imported before is not there any more. */

@@ -73,9 +73,9 @@ describe('an import', () => {
     const source = await sourceOf(easel, home, 'cloud_drive', { convert: true });
     const run = await runEnded(easel, home, await beginRun(easel, home, source.id));
     expect(run).toMatchObject({ status: 'completed', counts: { found: 6, converted: 6, failed: 0 } });
-    expect(run.errors.map(({ path, code }: Record<string, string>) => [path, code]).sort()).toEqual([
-      ['torn.csv', 'CONVERSION_FAILED'],
-      ['windows.csv', 'ENCODING_GUESSED'],
+    expect(run.errors.map(({ path, status, code }: Record<string, string>) => [path, status, code]).sort()).toEqual([
+      ['torn.csv', 'converted', 'CONVERSION_FAILED'],
+      ['windows.csv', 'converted', 'ENCODING_GUESSED'],
     ]);
     const { artifacts } = await get(`/v1/artifacts?folder_id=${home.folderId}&limit=100`);
     const rows: Record<string, unknown> = {};
