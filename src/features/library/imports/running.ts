@@ -18,6 +18,7 @@ import {
   finishRun,
   giveBackRun,
   giveBackSuspended,
+  lastCompleted,
   noteDeleted,
   type RunEnd,
   saveCursor,
@@ -62,9 +63,7 @@ async function run(deps: RunDeps, claim: Claim, source: SourceRow, record: RunRe
   await provider.nameOf(calls, place).catch(rootFailure);
   const whole = { status: 'completed', stopCode: null, stopMessage: null } as const;
   if (source.cursor !== null && claim.claims === 1 && !(await provider.hasChanged(calls, place, source.cursor))) {
-    const unchanged = await countItems(deps.sql, source.id);
-    record.counts.found = unchanged;
-    record.counts.unchanged = unchanged;
+    await repeat(deps, source, record);
     return { ...whole, isWhole: false, cursor: source.cursor };
   }
   // Before anything is looked at: what changes meanwhile is told from here on.
@@ -84,6 +83,17 @@ async function run(deps: RunDeps, claim: Claim, source: SourceRow, record: RunRe
   // What failed is tried again.
   const isClean = walked.isWhole && record.counts.failed === 0;
   return { ...whole, isWhole: walked.isWhole, cursor: isClean ? cursor : null };
+}
+
+/** Nothing has changed since the run that saved the cursor: what that one found is still there, and what it skipped still is. */
+async function repeat({ sql }: RunDeps, { id }: SourceRow, { counts, errors }: RunRecord): Promise<void> {
+  const former = await lastCompleted(sql, id);
+  // It can have been deleted for its age.
+  const found = former?.counts.found ?? (await countItems(sql, id));
+  counts.found = found;
+  counts.skipped = former?.counts.skipped ?? 0;
+  counts.unchanged = found - counts.skipped;
+  errors.push(...(former?.errors ?? []).filter(({ status }) => status === 'skipped'));
 }
 
 /** Throws `StopRun` where the source itself is gone. */

@@ -53,6 +53,14 @@ export function lastRuns(sql: Queries, sourceIds: readonly ImportSourceId[], err
     join lateral (select * from import_run l where l.source_id = s.id order by l.created_at_ms desc, l.id desc limit 1) r on true`;
 }
 
+/** Of a source that has a cursor, the run that saved it: one that ends otherwise leaves none, and one that was canceled in the queue has not run. */
+export async function lastCompleted(sql: Queries, sourceId: ImportSourceId): Promise<Pick<RunRow, 'counts' | 'errors'> | null> {
+  const [row] = await sql<Pick<RunRow, 'counts' | 'errors'>[]>`
+    select counts, errors from import_run
+    where source_id = ${sourceId} and status = 'completed' order by created_at_ms desc, id desc limit 1`;
+  return row ?? null;
+}
+
 export interface SeenRun {
   readonly run: RunRow;
   readonly source: SourceRow;
