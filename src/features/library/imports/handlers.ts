@@ -215,7 +215,10 @@ async function requireRun(sql: Queries, id: ImportRunId, asking: Asking): Promis
 /** Throws FORBIDDEN. */
 function requireMine({ user_id }: SourceRow, { accounts }: Asking): void {
   if (!accounts.includes(user_id))
-    throw new Failure('FORBIDDEN', { message: 'Only who has made the source may do this: it goes by their access.' });
+    throw new Failure('FORBIDDEN', {
+      message: 'Only the person who made this source may do this: it goes by their access to the drive.',
+      hint: 'Ask them to do it, or make a source of your own.',
+    });
 }
 
 async function presented(sql: Queries, { accounts }: Asking, rows: readonly SourceRow[]) {

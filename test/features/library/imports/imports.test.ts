@@ -161,6 +161,9 @@ describe('a source', () => {
     expect((await get(path, home.owner)).mine).toBe(false);
     expect(await refusal(send(path, patch({ convert: true }), home.owner))).toEqual([403, 'FORBIDDEN', undefined]);
     expect(await refusal(send(`${path}/sync`, { method: 'POST' }, home.owner))).toEqual([403, 'FORBIDDEN', undefined]);
+    // The caller is the owner of the workspace: whom to ask is the person who made it, who is not named.
+    const refused = await json(await send(`${path}/sync`, { method: 'POST' }, home.owner));
+    expect(refused).toMatchObject({ hint: 'Ask them to do it, or make a source of your own.' });
     const read = await send(path, {});
     const changed = await send(path, patch({ ...source, convert: true, dailySync: false }, { 'if-match': read.headers.get('etag') ?? '' }));
     expect([changed.status, await json(changed)]).toEqual([200, { ...source, convert: true, dailySync: false, nextSyncAt: null }]);
