@@ -127,6 +127,8 @@ describeWith('chromiumPath')('imports in the web app', () => {
 
     // The catalog knows where the rows of the sheet are from.
     await client.catalog.enable({ params: { workspaceId: 'maps' } });
+    await page.goto(`${stage.origin}/w/maps/catalog`);
+    await page.getByRole('link', { name: 'Numbers.csv · rows' }).waitFor();
     const [rows] = (await client.catalog.list({ params: { workspaceId: 'maps' }, query: { kind: 'dataset' } })).body.entries;
     await page.goto(`${stage.origin}/w/maps/catalog/${rows?.id}`);
     const graph = page.getByRole('navigation', { name: 'Where it comes from' });
@@ -134,6 +136,11 @@ describeWith('chromiumPath')('imports in the web app', () => {
     await isSound(person, 'lineage');
     await graph.getByRole('link', { name: 'Plans' }).click();
     await page.getByRole('heading', { name: 'Plans' }).waitFor();
+
+    // A failure says what was wrong, where it is the last run and in the list; this pause is longer than a run waits.
+    drives.fault = () => ({ status: 500, headers: { 'retry-after': '3600' } });
+    await page.getByRole('button', { name: 'Fetch files now: Plans' }).click();
+    for (const region of [last, runs]) await region.getByText('The provider answers with the status 500.', { exact: false }).waitFor();
     expect(unexpected(troubles).filter((trouble) => !/\b409\b/.test(trouble))).toEqual([]);
   });
 

@@ -171,9 +171,18 @@ function Filters({ filter, onFilter, facets }: Omit<EntriesProps, 'slug'>) {
   );
 }
 
+/** As imports name what they make of a sheet, in each page alike. */
+const SHEET_NAME = /^(?:rows|sheet_\d+)$/;
+
+/** A name that many pages have alike says nothing without its page. */
+function titleOf({ kind, name, source }: CatalogEntry): string {
+  return kind === 'dataset' && source.type === 'artifact' && SHEET_NAME.test(name) ? `${source.name} · ${name}` : name;
+}
+
 function EntryRow({ slug, entry }: { readonly slug: string; readonly entry: CatalogEntry }) {
   const { catalog } = words.value;
   const { id, kind, name, domain, tags, source, freshness } = entry;
+  const title = titleOf(entry);
   return (
     <li class="row-item">
       <span class="avatar is-square has-icon">
@@ -181,11 +190,11 @@ function EntryRow({ slug, entry }: { readonly slug: string; readonly entry: Cata
       </span>
       <div class="grow">
         <p class="row-title">
-          <a href={`/w/${slug}/catalog/${id}`}>{name}</a>
+          <a href={`/w/${slug}/catalog/${id}`}>{title}</a>
         </p>
         <p class="row-facts">
           <span>{catalog.kind[kind]}</span>
-          {source.type === 'artifact' && <span>{source.name}</span>}
+          {source.type === 'artifact' && title === name && <span>{source.name}</span>}
           {freshness.rows !== null && <span>{catalog.rows(freshness.rows)}</span>}
           {freshness.changed_at !== null && <span>{catalog.changed(ago(freshness.changed_at))}</span>}
         </p>

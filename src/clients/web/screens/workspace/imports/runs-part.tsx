@@ -104,14 +104,21 @@ function Counts({ counts }: Pick<ImportRun, 'counts'>) {
   );
 }
 
+/** What the server says of a failure, of which the code names no cause. */
+function stopDetail({ stopCode, stopMessage }: ImportRun): string | null {
+  return stopCode === 'FAILED' ? stopMessage : null;
+}
+
 /** Why it ended early; of one that has come to its end, what it has left out. */
-function StopNote({ run: { status, stopCode, stopMessage } }: { readonly run: ImportRun }) {
+function StopNote({ run }: { readonly run: ImportRun }) {
   const { imports } = words.value;
+  const { status, stopCode } = run;
+  const detail = stopDetail(run);
   if (stopCode === null) return status === 'stopped' ? <p class="soft small">{imports.canceled}</p> : null;
   return (
     <div class={`notice ${status === 'failed' ? 'bad' : 'warn'}`}>
       <p>{imports.stop[stopCode]}</p>
-      {stopCode === 'FAILED' && stopMessage !== null && <p class="small">{stopMessage}</p>}
+      {detail !== null && <p class="small">{detail}</p>}
     </div>
   );
 }
@@ -179,7 +186,7 @@ function RunRow({ slug, run }: { readonly slug: string; readonly run: ImportRun 
           <span>{imports.trigger[trigger]}</span>
           {!isUnderWay(run) && <span>{summaryOf(run)}</span>}
         </p>
-        {stopCode !== null && <p class="row-note">{imports.stop[stopCode]}</p>}
+        {stopCode !== null && <p class="row-note">{[imports.stop[stopCode], stopDetail(run)].filter(Boolean).join(' ')}</p>}
         {errors.length > 0 && (
           <details class="job-detail" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
             <summary>{imports.files}</summary>
