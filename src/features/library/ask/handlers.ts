@@ -54,7 +54,7 @@ function wantsEvents({ accept }: Pick<BaseCall, 'accept'>): boolean {
 
 async function ofAll({ workspaces, passages, answering }: AskDeps, call: Call<Endpoints['ask.ask']>): Promise<Wanted> {
   const { principal, body } = call;
-  const workspaceId = body.workspace === undefined ? undefined : await memberOf(workspaces, principal, body.workspace);
+  const workspaceId = body.workspace === undefined ? undefined : await memberOf(workspaces, principal, body.workspace, 'workspace');
   const { question } = body;
   const holders = callHolders(call);
   const found = await passages(readerOf(principal), { question, workspaceId, limit: LIMITS.askPassagesMax }, holders, call.ended);

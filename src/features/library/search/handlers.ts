@@ -88,11 +88,7 @@ async function workspaceOf(workspaces: WorkspaceDirectory, principal: Principal,
       hint: 'Leave workspace out.',
     });
   }
-  return memberOf(workspaces, principal, ref).catch((error: unknown) => {
-    throw error instanceof Failure
-      ? new Failure(error.code, { param: 'workspace', message: 'You are not a member of this workspace.' })
-      : error;
-  });
+  return memberOf(workspaces, principal, ref, 'workspace');
 }
 
 async function findArtifactsOf(

@@ -7,10 +7,15 @@ import type { WorkspaceDirectory } from '../workspaces/directory.ts';
 import { type FolderHead, readFolderHead } from './rows.ts';
 import { folderRoleOf } from './rules.ts';
 
-/** The workspace with this id or slug. Throws FORBIDDEN for who is no member, whether or not there is one. */
-export async function memberOf(workspaces: WorkspaceDirectory, principal: Principal, ref: string): Promise<WorkspaceId> {
+/** The workspace with this id or slug. Throws FORBIDDEN for who is no member, whether or not there is one. `param`: the field that names it. */
+export async function memberOf(
+  workspaces: WorkspaceDirectory,
+  principal: Principal,
+  ref: string,
+  param = 'workspace_id',
+): Promise<WorkspaceId> {
   const seat = await workspaces.find(ref, principal);
-  if (seat === null) throw new Failure('FORBIDDEN', { param: 'workspace_id', message: 'You are not a member of this workspace.' });
+  if (seat === null) throw new Failure('FORBIDDEN', { param, message: 'You are not a member of this workspace.' });
   return seat.id;
 }
 

@@ -149,7 +149,7 @@ describe('an answer by the model', () => {
     const answer = await ask(stranger, 'How much water do zebras drink?');
     expect(answer).toEqual({ answer: 'No page that you may open says anything about this.', citations: [], mode: 'extractive' });
     expect(model.calls).toHaveLength(before);
-    expect(await refusal(asking(stranger, 'Zebras?', { workspace: 'acme' }))).toEqual([403, 'FORBIDDEN', 'workspace_id']);
+    expect(await refusal(asking(stranger, 'Zebras?', { workspace: 'acme' }))).toEqual([403, 'FORBIDDEN', 'workspace']);
     const agent = await agentOf(easel, acme.id, ['data:read']);
     expect((await asking({ token: agent }, 'Zebras?')).status).toBe(403);
   });
