@@ -53,6 +53,7 @@ it('asks, and names the pages', async () => {
   await run(acme.owner, ['skills', 'create', 'acme', '-'], source('Zebras drink twelve litres of water.\n').replace('Notes', 'Zebra care'));
   await indexed(easel);
   const { out } = await run(acme.member, ['ask', 'How much water do zebras drink?', '--workspace', 'acme']);
+  expect((await run(acme.member, ['ask', 'how', 'much', 'water', 'do', 'zebras', 'drink', '--workspace', 'acme'])).out).toBe(out);
   expect(out).toMatch(
     /^No model writes answers here\. .*\[1\] Zebra care: .*twelve litres.*\n\n\[1\] Zebra care {2}http:\/\/zebra-care\./s,
   );

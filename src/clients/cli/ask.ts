@@ -8,8 +8,9 @@ interface AskOptions {
   readonly artifact?: string;
 }
 
-async function ask(session: Session, question: string, { workspace, artifact }: AskOptions): Promise<void> {
+async function ask(session: Session, words: readonly string[], { workspace, artifact }: AskOptions): Promise<void> {
   const { signal } = session.shell;
+  const question = words.join(' ');
   const answered =
     artifact === undefined
       ? await session.api.ask.ask({ body: { question, ...(workspace !== undefined && { workspace }) }, signal })
@@ -32,12 +33,12 @@ export function addAskCommand(program: Command, open: OpenSession): void {
     .command('ask')
     .summary('ask what your pages say')
     .description('Answers a question from the pages that you may open, and names them.')
-    .argument('<question>', 'in quotes')
+    .argument('<question...>', 'in quotes where it has signs that your shell reads, such as ?')
     .option('-w, --workspace <slug|id>', 'only from pages of this workspace')
     .option('-a, --artifact <id|slug|folder>', 'only from this page, its tables, datasets and documents')
     .addHelpText(
       'after',
       '\nExamples:\n  easel ask "How do we write release notes?"\n  easel ask "Which city is the largest?" --artifact cities',
     )
-    .action(async (question, options, command) => ask(await open(command), question, options));
+    .action(async (words, options, command) => ask(await open(command), words, options));
 }
