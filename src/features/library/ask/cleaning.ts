@@ -6,7 +6,8 @@ import type { Source } from './sources.ts';
 
 const LINK = /!?\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)/g;
 const MARKS = /[ \t]?\[(\d{1,4}(?:\s{0,2},\s{0,2}\d{1,4}){0,20})\]/g;
-const ADDRESS = /\b(?:https?:\/\/|www\.)[^\s<>"'`\])]+/gi;
+/** Also without a scheme, which a browser takes from the page. Behind a letter, a digit or a sign of an address two slashes are no beginning of one. */
+const ADDRESS = /(?:\b(?:https?:\/\/|www\.)|(?<![\p{L}\p{N}:/.])\/\/(?=[\p{L}\p{N}]))[^\s<>"'`\])]+/giu;
 /** How much may be held back in wait for a bracket that closes. */
 const HELD_CHARS_MAX = 2400;
 

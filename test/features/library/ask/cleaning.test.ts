@@ -18,6 +18,8 @@ describe('the answer of a model', () => {
     ['no marks that do not exist', 'A [1]. C [7] [0] [99, 2].', 'A [1]. C [2].', 2],
     ['no links', 'See [here](https://evil.example/?q=secret) ![x](http://evil.example/p.png) now', 'See here x now', 0],
     ['no addresses', 'https://evil.example/x and HTTPS://one.example/a, www.evil.example', '… and … …', 0],
+    ['no addresses without a scheme', '//evil.test/z and (//evil.test) or [x](//evil.test/y), “//evil.test”', '… and (…) or x, “…', 0],
+    ['what only looks like one', 'a//b, evil.test/w, 7 // 2 and s3://bucket', 'a//b, evil.test/w, 7 // 2 and s3://bucket', 0],
     ['other brackets', 'a[i] and [note] and [', 'a[i] and [note] and [', 0],
   ])('has %s, however it is cut', (_, given, expected, cited) => {
     for (const size of [1, 3, given.length]) {
