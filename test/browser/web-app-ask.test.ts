@@ -205,4 +205,14 @@ describeWith('chromiumPath')('the screen of questions, with a model', () => {
     await expect.poll(() => model.hanging).toBe(0);
     expect(unexpected(troubles)).toEqual([]);
   });
+
+  it('an answer in Spanish fits a phone', async () => {
+    const { page, client } = await stage.person('estrecho@example.com', { locale: 'es', viewport: { width: 390, height: 800 } });
+    await publishFound(client, 'Handbook', HANDBOOK, 'vacation');
+    model.behaviour = { pieces: ['As much vacation as they need [1].'] };
+    await page.goto(`${stage.origin}/ask?q=How+much+vacation%3F`);
+    await page.getByText('Redactada por un modelo a partir de estos pasajes; compruébalos', { exact: true }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await keepScreenshot(page, 'ask screen by a model in Spanish');
+  });
 });
