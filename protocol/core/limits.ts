@@ -732,10 +732,16 @@ export const LIMITS = {
   askModelCallsMax: 64,
   askModelCallsPerCallerMax: 4,
   askModelCallsPerArtifactMax: 8,
-  // What the agent of a page looks at beside the page: tables with their first rows, datasets, documents
+  // What the agent of a page looks at beside the page: tables and datasets, each with its first rows and with those that have words of the
+  // question; characters of a row and of all rows of one; bytes that are looked through for them, in all, where a row counts as so many at least
   agentTablesMax: 20,
-  agentTableRowsMax: 5,
-  agentTableRowCharsMax: 400,
+  agentFirstRowsMax: 5,
+  agentFittingRowsMax: 8,
+  agentRowCharsMax: 400,
+  agentRowsCharsMax: 3000,
+  agentScanBytesMax: 8 * MB,
+  agentScanRowBytesMin: 64,
+  // And documents
   agentDocumentsMax: 5,
   agentDocumentBytesMax: 256 * KB,
   // The source of a skill: FILE_TOO_LARGE, INVALID_REQUEST

@@ -135,6 +135,7 @@ export function allModules(deps: AllDeps) {
   const changes = changesModule({ ...deps, access });
   const realtime = realtimeModule({ ...deps, ...tokens, ...artifacts, ...changes, access, identities });
   const tables = tablesModule(deps);
+  const datasets = datasetsModule(deps);
   const documents = documentsModule({ ...deps, rooms: realtime.rooms });
   const receipts = receiptsModule(deps);
   const analytics = analyticsModule(deps);
@@ -182,7 +183,7 @@ export function allModules(deps: AllDeps) {
     jsonKeysModule(deps),
     tables,
     blobsModule(deps),
-    datasetsModule(deps),
+    datasets,
     documents,
     commentsModule({ ...deps, identities, mail: mail.mail }),
     inboxModule({ ...deps, ...artifacts }),
@@ -201,7 +202,15 @@ export function allModules(deps: AllDeps) {
     importsModule({ ...deps, flags: settingsOfInstance, sessions: sessions.sessions, workspaces: workspaces.directory }),
     skillsModule({ ...deps, workspaces: workspaces.directory }),
     search,
-    askModule({ ...deps, flags: settingsOfInstance, passages: search.passages, workspaces: workspaces.directory, whole: documents.whole }),
+    askModule({
+      ...deps,
+      flags: settingsOfInstance,
+      passages: search.passages,
+      workspaces: workspaces.directory,
+      tables: tables.reads,
+      datasets: datasets.lines,
+      documents: documents.whole,
+    }),
     connections,
     catalogModule({ ...deps, workspaces: workspaces.directory }),
     notifications,

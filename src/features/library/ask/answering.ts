@@ -14,6 +14,8 @@ export interface Asked {
   readonly history: readonly Said[];
   /** Best first. */
   readonly sources: readonly Source[];
+  /** What does not fit the question, but may tell a model something: nobody else is shown it. */
+  readonly others: readonly Source[];
   readonly locale: Locale;
   readonly holders: Holders;
 }
@@ -48,9 +50,9 @@ export class Answering {
   }
 
   async *answer(asked: Asked, signal: AbortSignal): AsyncGenerator<AnswerPart> {
-    const { sources, locale, holders } = asked;
+    const { sources, others, locale, holders } = asked;
     const { model, refusals, log } = this.#deps;
-    if (sources.length === 0) return yield { whole: nothingFound(locale) };
+    if (sources.length + others.length === 0) return yield { whole: nothingFound(locale) };
     if (model === undefined) return yield { whole: extracted(sources, 'no_model', locale) };
     const exhausted = this.#calls.take(1, holders);
     if (exhausted !== undefined) {
@@ -69,8 +71,9 @@ export class Answering {
     }
   }
 
-  async *#generated(model: ModelSettings, { question, history, sources }: Asked, signal: AbortSignal): AsyncGenerator<AnswerPart> {
+  async *#generated(model: ModelSettings, { question, history, ...asked }: Asked, signal: AbortSignal): AsyncGenerator<AnswerPart> {
     const deadline = new Deadline(this.#deps.clock, signal);
+    const sources = [...asked.sources, ...asked.others];
     const cleaning = new Cleaning(sources);
     try {
       for await (const piece of chat(model, messagesFor(question, sources, history), deadline.signal)) {

@@ -24,6 +24,7 @@ export function nothingFound(locale: Locale): Answered {
 }
 
 export function extracted(sources: readonly Source[], why: Without, locale: Locale): Answered {
+  if (sources.length === 0) return nothingFound(locale);
   const citations = sources.slice(0, LIMITS.askShownMax).map(citationOf);
   const passages = citations.map(({ title, quote }, at) => `[${at + 1}] ${title}: ${quote}`);
   return { answer: [WORDS[locale][why], ...passages].join('\n\n'), citations, mode: 'extractive' };

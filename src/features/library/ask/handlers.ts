@@ -58,7 +58,7 @@ async function ofAll({ workspaces, passages, answering }: AskDeps, call: Call<En
   const { question } = body;
   const holders = callHolders(call);
   const found = await passages(readerOf(principal), { question, workspaceId, limit: LIMITS.askPassagesMax }, holders, call.ended);
-  return wantedFor(answering, call, { question, history: [], sources: found.map(sourceOf), holders });
+  return wantedFor(answering, call, { question, history: [], sources: found.map(sourceOf), others: [], holders });
 }
 
 /** Throws FORBIDDEN, RATE_LIMITED. */
@@ -73,7 +73,7 @@ async function ofPage(deps: AskDeps, call: Call<Endpoints['ask.agent']>): Promis
   const { question } = body;
   const history = body.history ?? [];
   const holders = readHolders(head.id, call);
-  const sources = await sourcesOfPage(deps, {
+  const found = await sourcesOfPage(deps, {
     page: { artifactId: head.id, title: facts.name, slug: facts.slug },
     reader: readerOf(principal),
     question,
@@ -82,7 +82,7 @@ async function ofPage(deps: AskDeps, call: Call<Endpoints['ask.agent']>): Promis
     holders,
     ended: call.ended,
   });
-  return wantedFor(deps.answering, call, { question, history, sources, holders });
+  return wantedFor(deps.answering, call, { question, history, ...found, holders });
 }
 
 /** One asker may not take the questions of all others, and visitors not what the page's owner pays for. */
@@ -103,7 +103,7 @@ function wantedFor(
   return {
     principal: call.principal,
     callEnded: call.ended,
-    artifactIds: new Set(asked.sources.map(({ artifactId }) => artifactId)),
+    artifactIds: new Set([...asked.sources, ...asked.others].map(({ artifactId }) => artifactId)),
     make: (signal) => answering.answer({ ...asked, locale }, signal),
   };
 }

@@ -2,10 +2,13 @@
 import type { ArtifactId } from '../../../../protocol/core/ids.ts';
 import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { pageUrl } from '../../../platform/config.ts';
+import { loopTurns } from '../../../platform/loop-turns.ts';
 import type { WholeDocuments } from '../../data/documents/whole-documents.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { type Found, together } from './earlier.ts';
-import { type DatasetFacts, listDatasetFacts, listSmallDocuments, listTableFacts, type TableFacts } from './rows.ts';
+import type { Fitting } from './fitting.ts';
+import { type DataSought, PageData, type PageDataDeps, type Piece } from './page-data.ts';
+import { listSmallDocuments } from './rows.ts';
 import type { Source } from './sources.ts';
 
 export interface PageName {
@@ -14,61 +17,66 @@ export interface PageName {
   readonly slug: string;
 }
 
-export interface PageFound extends Found<Source> {
+export interface PageSought extends Omit<DataSought, 'artifactId'> {
+  readonly page: PageName;
+  readonly withDocuments: boolean;
+}
+
+export interface FittingSource extends Source {
+  /** To be compared with those of the same question. */
+  readonly fit: number;
+}
+
+export interface PageFound extends Found<FittingSource> {
   /** Tables and datasets that have no words of the questions: they tell what there is. */
   readonly others: readonly Source[];
 }
 
-type Deps = Pick<ServiceDeps, 'sql' | 'config'> & { readonly documents: Pick<WholeDocuments, 'view'> };
+export type PageSourcesDeps = PageDataDeps & Pick<ServiceDeps, 'config'> & { readonly documents: Pick<WholeDocuments, 'view'> };
 
 const PIECE_CHARS = 800;
 
 export class PageSources {
-  readonly #deps: Deps;
+  readonly #deps: PageSourcesDeps;
+  readonly #data: PageData;
 
-  constructor(deps: Deps) {
+  constructor(deps: PageSourcesDeps) {
     this.#deps = deps;
+    this.#data = new PageData(deps);
   }
 
-  /** `earlier`: undefined where nothing was asked before. */
-  async find(page: PageName, question: string, earlier: string | undefined, withDocuments: boolean): Promise<PageFound> {
-    const { sql, config } = this.#deps;
+  /** Rejects with UNAVAILABLE where too many reads are waiting. */
+  async find({ page, withDocuments, ...sought }: PageSought): Promise<PageFound> {
     const { artifactId, title } = page;
-    const url = pageUrl(config, page.slug);
-    const tables = (await listTableFacts(sql, artifactId)).map(tableText);
-    const datasets = (await listDatasetFacts(sql, artifactId)).map(datasetText);
-    const documents = withDocuments ? await this.#documents(artifactId) : [];
-    const pieces = [...tables, ...datasets, ...documents];
-    const ofEarlier = earlier === undefined ? [] : fittingTo(earlier, pieces);
-    const found = together(fittingTo(question, pieces), ofEarlier, LIMITS.askPassagesMax, (piece) => piece);
-    const fitting = [...found.own, ...found.earlier];
-    const others = pieces.filter((piece) => !piece.isText && !fitting.includes(piece)).slice(0, LIMITS.askPassagesMax - fitting.length);
+    const { questions } = sought;
+    const url = pageUrl(this.#deps.config, page.slug);
+    const data = await this.#data.find({ artifactId, ...sought });
+    const pieces = [...data, ...(withDocuments ? await this.#documents(artifactId, sought) : [])];
+    const ofOwn = fittingTo(questions.own, pieces);
+    const ofEarlier = questions.earlier === undefined ? [] : fittingTo(questions.earlier, pieces);
+    const found = together(ofOwn, ofEarlier, LIMITS.askPassagesMax, ({ piece }) => piece);
+    const fitting = new Set([...found.own, ...found.earlier].map(({ piece }) => piece));
+    const others = data.filter((piece) => !fitting.has(piece)).slice(0, LIMITS.askPassagesMax - fitting.size);
     const sourceOf = ({ heading, text }: Piece): Source => ({ artifactId, title, url, heading, text });
-    return { own: found.own.map(sourceOf), earlier: found.earlier.map(sourceOf), others: others.map(sourceOf) };
+    const fittingSourceOf = ({ piece, fit }: FittingPiece) => ({ ...sourceOf(piece), fit });
+    return { own: found.own.map(fittingSourceOf), earlier: found.earlier.map(fittingSourceOf), others: others.map(sourceOf) };
   }
 
-  async #documents(artifactId: ArtifactId): Promise<Piece[]> {
+  async #documents(artifactId: ArtifactId, { holders, ended }: Pick<PageSought, 'holders' | 'ended'>): Promise<Piece[]> {
     const pieces: Piece[] = [];
     for (const { name } of await listSmallDocuments(this.#deps.sql, artifactId)) {
+      ended.throwIfAborted();
       const { bytes } = await this.#deps.documents.view({ artifactId, name }, undefined, { what: 'text', type: undefined });
-      pieces.push(...cut(new TextDecoder().decode(bytes)).map((text) => ({ heading: `document ${name}`, text, isText: true })));
+      await loopTurns.next(holders.network ?? '');
+      pieces.push(...cut(new TextDecoder().decode(bytes)).map((text) => ({ heading: `document ${name}`, text, words: text })));
     }
     return pieces;
   }
 }
 
-interface Piece {
-  readonly heading: string;
-  readonly text: string;
-  readonly isText: boolean;
-}
-
-function tableText({ name, rows, first }: TableFacts): Piece {
-  return { heading: `table ${name}`, text: `Table ${name} with ${rows} rows. First rows: ${first.join(' ')}`, isText: false };
-}
-
-function datasetText({ name, rows, columns }: DatasetFacts): Piece {
-  return { heading: `dataset ${name}`, text: `Dataset ${name} with ${rows} rows. Columns: ${columns}`, isText: false };
+interface FittingPiece {
+  readonly piece: Piece;
+  readonly fit: number;
 }
 
 function cut(text: string): string[] {
@@ -83,26 +91,10 @@ function cut(text: string): string[] {
   return pieces;
 }
 
-function wordsOf(text: string): ReadonlySet<string> {
-  const folded = text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
-  return new Set((folded.match(/[\p{L}\p{N}]{3,}/gu) ?? []).map((word) => word.slice(0, STEM_CHARS)));
-}
-
-/** Words that begin alike are taken for forms of one. */
-const STEM_CHARS = 6;
-
 /** Those with words of the question, most words first. */
-function fittingTo(question: string, pieces: readonly Piece[]): Piece[] {
-  const words = wordsOf(question);
+function fittingTo(question: Fitting, pieces: readonly Piece[]): FittingPiece[] {
   return pieces
-    .map((piece) => ({ piece, fitting: fitting(piece, words) }))
-    .filter(({ fitting }) => fitting > 0)
-    .sort((a, b) => b.fitting - a.fitting)
-    .map(({ piece }) => piece);
-}
-
-function fitting({ heading, text }: Piece, words: ReadonlySet<string>): number {
-  let count = 0;
-  for (const word of wordsOf(`${heading} ${text}`)) if (words.has(word)) count += 1;
-  return count;
+    .map((piece) => ({ piece, fit: question.fit(piece.heading, piece.words) }))
+    .filter(({ fit }) => fit > 0)
+    .sort((one, other) => other.fit - one.fit);
 }

@@ -26,34 +26,27 @@ export async function readPageFacts(sql: Queries, id: ArtifactId): Promise<PageF
   return row ?? null;
 }
 
-export interface TableFacts {
+export interface DataFacts {
   readonly name: string;
+}
+
+export interface TableFacts extends DataFacts {
+  /** The name under which its rows are. */
+  readonly storedAs: string;
   readonly rows: number;
-  /** The first ones, as JSON, each cut. */
-  readonly first: readonly string[];
 }
 
 /** By name. */
 export function listTableFacts(sql: Queries, id: ArtifactId): Promise<TableFacts[]> {
   return sql<TableFacts[]>`
-    select t.name, t.row_count as rows, array(
-      select left(r.data::text, ${LIMITS.agentTableRowCharsMax}::int) from table_row r
-      where r.artifact_id = t.artifact_id and r.table_name = coalesce(t.stored_as, t.name) order by r.created_seq limit ${LIMITS.agentTableRowsMax}::int) as first
-    from data_table t where t.artifact_id = ${id} order by t.name limit ${LIMITS.agentTablesMax}::int`;
+    select name, coalesce(stored_as, name) as "storedAs", row_count as rows from data_table
+    where artifact_id = ${id} order by name limit ${LIMITS.tablesMax}::int`;
 }
 
-export interface DatasetFacts {
-  readonly name: string;
-  readonly rows: number;
-  /** JSON. */
-  readonly columns: string;
-}
-
-/** The newest version of each, by name. */
-export function listDatasetFacts(sql: Queries, id: ArtifactId): Promise<DatasetFacts[]> {
-  return sql<DatasetFacts[]>`
-    select distinct on (name) name, row_count as rows, columns from dataset_version
-    where artifact_id = ${id} order by name, version desc limit ${LIMITS.agentTablesMax}::int`;
+/** By name. */
+export function listDatasetFacts(sql: Queries, id: ArtifactId): Promise<DataFacts[]> {
+  return sql<DataFacts[]>`
+    select distinct name from dataset_version where artifact_id = ${id} order by name limit ${LIMITS.datasetsMax}::int`;
 }
 
 /** Those that are read quickly, last changed first. */

@@ -192,9 +192,10 @@ test('a caller who leaves while the question is looked for ends the look for the
     question: 'How much?',
     earlier: 'Where do otters live?',
     withDocuments: false,
-    holders: {},
+    holders: { artifact: 'art_x' },
     ended: call.signal,
   };
-  await expect(sourcesOfPage({ passages, pages }, sought)).rejects.toThrow('left');
+  const fittingOf = () => Promise.reject(new Error('looked at the words of a question'));
+  await expect(sourcesOfPage({ passages, pages, fittingOf }, sought)).rejects.toThrow('left');
   expect(looked).toEqual(['How much?']);
 });
