@@ -1,7 +1,6 @@
 /** How well texts fit a question: by how many of its words they have, where the words are those of the search, in any of their forms. */
 import type { Queries } from '../../deps.ts';
 import { Matcher } from '../search/matching.ts';
-import { isSpelt } from '../search/stems.ts';
 import { type Term, termsOf } from '../search/terms.ts';
 
 /** More than the words of any question. */
@@ -11,7 +10,7 @@ export class Fitting {
   readonly #matcher: Matcher;
 
   constructor(terms: readonly Term[]) {
-    this.#matcher = new Matcher(terms.map(withPlurals), { byHeadings: true });
+    this.#matcher = new Matcher(terms, { byHeadings: true });
   }
 
   /** Words that are everywhere tell nothing of what is asked about. */
@@ -36,9 +35,4 @@ export class Fitting {
   firstIn(text: string): number {
     return this.#matcher.marksIn(text)[0]?.[0] ?? 0;
   }
-}
-
-/** The forms that the search knows are those of pages, and names of tables need not be on any. */
-function withPlurals(term: Term): Term {
-  return isSpelt(term.word) ? { ...term, forms: [...term.forms, `${term.word}s`, `${term.word}es`] } : term;
 }

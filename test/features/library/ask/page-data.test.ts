@@ -160,7 +160,18 @@ describe('rows, without a model', () => {
 });
 
 test('of many rows it keeps the first and those with most words, by what they say and not by the names of their fields', () => {
-  const term = (word: string) => ({ word, stems: [], forms: [], isCommon: false, isBeginning: false, begun: null, near: [], nearest: [] });
+  const term = (word: string) => ({
+    word,
+    english: word,
+    spanish: word,
+    stems: [],
+    forms: [],
+    isCommon: false,
+    isBeginning: false,
+    begun: null,
+    near: [],
+    nearest: [],
+  });
   const picker = new RowPicker({ own: new Fitting([term('price'), term('red'), term('fox')]), earlier: undefined });
   const rows = Array.from({ length: 1000 }, (_, at) =>
     JSON.stringify({ price: at, 'red "fox"': 'grey', text: at % 100 === 99 ? 'red' : 'blue' }),
