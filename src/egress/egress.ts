@@ -15,7 +15,7 @@ import { mayReach, plainAddress, readNetworks } from '../platform/networks.ts';
 import { Shares } from '../platform/shares.ts';
 import { ACCEPTED_CODINGS, readBody } from './body.ts';
 import { type DialRequest, dialAddress } from './dial.ts';
-import { EgressFailure } from './failure.ts';
+import { EgressFailure, failureOf } from './failure.ts';
 import { type ResolveName, systemResolver } from './resolver.ts';
 import { EgressSlots } from './slots.ts';
 
@@ -145,7 +145,10 @@ export class Egress {
       const url = this.#allowedUrl(request.url, request);
       const giveBack = await this.#slots.take(request.share, ended.signal);
       try {
-        return await this.#follow({ url, headers: ownHeaders(request) }, request, ended.signal);
+        const reply = await this.#follow({ url, headers: ownHeaders(request) }, request, ended.signal);
+        // Node takes a body that ends with its connection as complete, also where it was the deadline that closed the connection.
+        ended.signal.throwIfAborted();
+        return reply;
       } finally {
         giveBack();
       }
@@ -267,7 +270,11 @@ export class Egress {
     const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
     return new Promise((resolve, reject) => {
       let isConnected = false;
-      const outgoing = open(options, resolve);
+      let answer: IncomingMessage | undefined;
+      const outgoing = open(options, (response) => {
+        answer = response;
+        resolve(response);
+      });
       const timer = this.#deps.clock.after(CONNECT_MS, () => {
         if (!isConnected) outgoing.destroy(new EgressFailure('connect', 'The host does not answer.'));
       });
@@ -278,7 +285,11 @@ export class Egress {
         };
         socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected);
       });
-      outgoing.once('error', (error) => reject(failureOf(error, isConnected)));
+      outgoing.once('error', (error) => {
+        reject(failureOf(error, isConnected));
+        // Node would take a body that has no announced end as complete when its connection is reset.
+        answer?.destroy(error);
+      });
       outgoing.once('upgrade', (_, socket) => {
         socket.destroy();
         reject(new EgressFailure('bad_answer', 'The host wants to speak another protocol.'));
@@ -361,17 +372,6 @@ function passedOn({ headersDistinct }: IncomingMessage): Readonly<Record<string,
   for (const [name, values] of Object.entries(headersDistinct))
     if (!NOT_PASSED_ON.has(name) && values !== undefined) passed[name] = values.join(', ');
   return passed;
-}
-
-function failureOf(error: Error & { readonly code?: string }, isConnected: boolean): EgressFailure {
-  if (error instanceof EgressFailure) return error;
-  const { code = '' } = error;
-  if (code.startsWith('HPE_'))
-    return new EgressFailure('bad_answer', 'The host does not answer in HTTP, or its headers have no end.', { cause: error });
-  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code))
-    return new EgressFailure('connect', 'The host has no valid certificate for its name.', { cause: error });
-  if (isConnected) return new EgressFailure('bad_answer', 'The host ended the connection without an answer.', { cause: error });
-  return new EgressFailure('connect', 'The host does not accept the connection.', { cause: error });
 }
 
 /** The first address that takes the connection. Throws why the last one did not. */

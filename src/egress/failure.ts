@@ -24,3 +24,15 @@ export class EgressFailure extends Error {
     this.reason = reason;
   }
 }
+
+/** What an error of Node's client means. */
+export function failureOf(error: Error & { readonly code?: string }, isConnected: boolean): EgressFailure {
+  if (error instanceof EgressFailure) return error;
+  const { code = '' } = error;
+  if (code.startsWith('HPE_'))
+    return new EgressFailure('bad_answer', 'The host does not answer in HTTP, or its headers have no end.', { cause: error });
+  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code))
+    return new EgressFailure('connect', 'The host has no valid certificate for its name.', { cause: error });
+  if (isConnected) return new EgressFailure('bad_answer', 'The host ended the connection without an answer.', { cause: error });
+  return new EgressFailure('connect', 'The host does not accept the connection.', { cause: error });
+}

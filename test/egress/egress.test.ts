@@ -261,6 +261,49 @@ describe('the guarded egress', () => {
     expect([guarded.used, unanswered.used]).toEqual([0, 0]);
   });
 
+  it.each([
+    ['HTTP/1.0 200 OK\r\n\r\n', '[{"n":1}]'],
+    ['HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n', '[{"n":1}]'],
+    ['HTTP/1.0 200 OK\r\ncontent-encoding: gzip\r\n\r\n', gzipSync('[{"n":1}]')],
+    ['HTTP/1.0 200 OK\r\ncontent-encoding: gzip\r\n\r\n', gzipSync('[{"n":1}]').subarray(0, 14)],
+    ['HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n', '[{"n":1}]'],
+  ])('a body that the deadline or the caller cuts off is not taken as whole: %j', async (head, part) => {
+    let answered = silence;
+    const port = await serveRaw((socket) => {
+      socket.write(head);
+      socket.write(part, () => answered());
+    });
+    await expect(egress().fetch(get(`http://a.example:${port}/`, { timeoutMs: 100 }))).rejects.toMatchObject({ reason: 'timeout' });
+    const caller = new AbortController();
+    const gone = new Error('gone');
+    // The client has read the part before two turns of its event loop have passed.
+    answered = () => setImmediate(() => setImmediate(() => caller.abort(gone)));
+    await expect(egress().fetch(get(`http://a.example:${port}/`, { signal: caller.signal }))).rejects.toBe(gone);
+  });
+
+  it.each([
+    ['HTTP/1.0 200 OK\r\n\r\n', '[{"n":1}]'],
+    ['HTTP/1.0 200 OK\r\ncontent-encoding: gzip\r\n\r\n', gzipSync('[{"n":1}]')],
+  ])('a body that a reset of its connection cuts off is refused: %j', async (head, part) => {
+    const port = await serveRaw((socket) => {
+      socket.write(head);
+      socket.write(part, () => setImmediate(() => setImmediate(() => socket.resetAndDestroy())));
+    });
+    await expect(egress().fetch(get(`http://a.example:${port}/`))).rejects.toMatchObject({ reason: 'bad_answer' });
+  });
+
+  it('a coding that is cut off is refused, a body that ends with its connection is whole', async () => {
+    const raw = (part: Buffer) =>
+      serveRaw((socket) => {
+        socket.write('HTTP/1.0 200 OK\r\ncontent-encoding: gzip\r\n\r\n');
+        socket.end(part);
+      });
+    const cut = await raw(gzipSync('[{"n":1}]').subarray(0, 14));
+    await expect(egress().fetch(get(`http://a.example:${cut}/`))).rejects.toMatchObject({ reason: 'bad_answer' });
+    const whole = await raw(gzipSync('[{"n":1}]'));
+    expect((await egress().fetch(get(`http://a.example:${whole}/`))).body.toString()).toBe('[{"n":1}]');
+  });
+
   it('a share that is full waits, and does not delay another one', async () => {
     const held: ServerResponse[] = [];
     let arrived = silence;
