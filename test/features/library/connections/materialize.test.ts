@@ -257,6 +257,25 @@ describeWith('postgresUrl')('a dataset from Postgres', () => {
     expect(row?.n).toBe(450);
   });
 
+  it('leaves nothing behind that a transaction which only reads could: no large object, no notification', async () => {
+    const heard: string[] = [];
+    const listener = postgres(database.url, { max: 1 });
+    await listener.listen('news', (text) => heard.push(text));
+    try {
+      // Servers from 16 on refuse it themselves.
+      await outcome((await make({ connection_id: id, query: 'select lo_create(4711) as made', dataset: 'made' })).id);
+      const told = await make({ connection_id: id, query: "select pg_notify('news', 'of the query')::text as told", dataset: 'told' });
+      expect(await outcome(told.id)).toMatchObject({ status: 'succeeded' });
+      // Notifications come in the order of their commits.
+      await sql.notify('news', 'of the test');
+      await expect.poll(() => heard).toContain('of the test');
+      expect(heard).toEqual(['of the test']);
+      expect(await sql`select from pg_largeobject_metadata where oid = 4711`).toHaveLength(0);
+    } finally {
+      await listener.end();
+    }
+  });
+
   it('a server that ends in the middle is a failure, not the end of the rows', async () => {
     const query = 'select id, case when id = 400 then pg_terminate_backend(pg_backend_pid()) end as ends from orders order by id';
     const job = await make({ connection_id: id, query });

@@ -57,9 +57,10 @@ export async function* postgresRows(reach: Reach, target: Target, wanted: QueryW
       session.expectMore();
       yield* batch as unknown as Iterable<Row>;
     }
-    // A cursor whose connection is lost between two batches ends like one that has no more rows.
-    const { command } = await session.sql.unsafe('commit');
-    if (command !== 'COMMIT') throw new SourceFailure('The database ended the transaction.', { isFinal: false });
+    // Also in a transaction that only reads a query can do what a commit makes lasting: make a large object, notify.
+    // The answer is looked at because a cursor whose connection is lost between two batches ends like one that has no more rows.
+    const { command } = await session.sql.unsafe('rollback');
+    if (command !== 'ROLLBACK') throw new SourceFailure('The database ended the transaction.', { isFinal: false });
   } catch (error) {
     throw failureOf(error, target, reach.signal);
   } finally {
