@@ -277,6 +277,8 @@ export const LIMITS = {
   connectionQueryCharsMax: 20_000,
   connectionQueryMs: 30_000,
   connectionReadMs: 50_000,
+  // A query that is given up is cancelled at its database; after this the database is left to itself
+  connectionCancelMs: 2000,
   connectionBatchRows: 200,
   connectionBatchBytesMax: 16 * MB,
   connectionFetchMs: 30_000,

@@ -16,6 +16,9 @@ const HEADER_BYTES = 5;
 const LENGTH_BYTES = 4;
 const AUTHENTICATION = 0x52;
 const READY_FOR_QUERY = 0x5a;
+const BACKEND_KEY = 0x4b;
+/** The process that serves the connection and its secret, 4 bytes each. */
+const BACKEND_KEY_BYTES = 8;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /** How far signing in is, by the code of an authentication message. It only goes forward, so each way is asked for once. */
@@ -38,8 +41,13 @@ class ServerMessages {
   #greetingBytes = 0;
   #isGreeted = false;
   #signInStep = 0;
+  #cancelKey: Buffer | undefined;
   /** Of a message behind the greeting, whose header has passed. */
   #passingBytes = 0;
+
+  get cancelKey(): Buffer | undefined {
+    return this.#cancelKey;
+  }
 
   /** The bytes that the client may have. Throws SourceFailure. */
   take(chunk: Buffer): Buffer {
@@ -67,6 +75,9 @@ class ServerMessages {
   #check(message: Buffer): void {
     const type = message[0];
     if (type === READY_FOR_QUERY) this.#isGreeted = true;
+    if (type === BACKEND_KEY && !this.#isGreeted && message.length === HEADER_BYTES + BACKEND_KEY_BYTES) {
+      this.#cancelKey = Buffer.from(message.subarray(HEADER_BYTES));
+    }
     if (type !== AUTHENTICATION) return;
     if (this.#isGreeted) throw new SourceFailure('The database asks to sign in again.');
     const code = message.length < HEADER_BYTES + LENGTH_BYTES ? undefined : message.readUInt32BE(HEADER_BYTES);
@@ -91,15 +102,15 @@ function requireBoundedRounds(challenge: string): void {
  */
 export class PostgresLine extends Duplex {
   readonly #socket: Socket;
+  readonly #messages = new ServerMessages();
 
   constructor(socket: Socket) {
     super({ allowHalfOpen: false });
     this.#socket = socket;
     // Before the client listens. It is told by `errored`.
     this.on('error', () => undefined);
-    const messages = new ServerMessages();
     socket.on('data', (chunk: Buffer) => {
-      if (!this.destroyed) this.#take(messages, chunk);
+      if (!this.destroyed) this.#take(chunk);
     });
     socket.on('end', () => this.push(null));
     socket.on('error', (error) => this.destroy(error));
@@ -109,9 +120,14 @@ export class PostgresLine extends Duplex {
     });
   }
 
-  #take(messages: ServerMessages, chunk: Buffer): void {
+  /** By which the server ends what it does for this connection; undefined until it has named it. */
+  get cancelKey(): Buffer | undefined {
+    return this.#messages.cancelKey;
+  }
+
+  #take(chunk: Buffer): void {
     try {
-      const passed = messages.take(chunk);
+      const passed = this.#messages.take(chunk);
       if (passed.length > 0 && !this.push(passed)) this.#socket.pause();
     } catch (error) {
       this.destroy(error as Error);

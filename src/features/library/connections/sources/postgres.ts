@@ -2,23 +2,16 @@
  * Reads a Postgres database: one query in a read-only transaction, by a cursor. The connection goes to the address that the guarded egress has
  * decided on; TLS is negotiated here, so that what goes wrong can be told.
  */
-import { once } from 'node:events';
-import { isIP, type Socket } from 'node:net';
 import postgres from 'postgres';
 import { LIMITS } from '../../../../../protocol/core/limits.ts';
-import { secured } from '../../../../egress/dial.ts';
 import { EgressFailure } from '../../../../egress/failure.ts';
+import { dialPostgres, type PostgresPlace } from './postgres-dial.ts';
 import { PostgresLine } from './postgres-line.ts';
 import type { Row, Scalar } from './rows.ts';
 import { type Reach, requireCredentials, SourceFailure, type Target, withoutSecrets } from './target.ts';
 
-const POSTGRES_PORT = 5432;
-
-interface PostgresConfig {
-  readonly host: string;
-  readonly port: number;
+interface PostgresConfig extends PostgresPlace {
   readonly database: string;
-  readonly ssl: 'disable' | 'require' | 'verify-full';
 }
 
 export interface QueryWanted {
@@ -29,27 +22,27 @@ export interface QueryWanted {
   readonly after: Scalar | undefined;
 }
 
-/** The code of "there is TLS" in the protocol's SSLRequest, and its answer. */
-const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
-const WILL_DO = 0x53;
-
 /** Throws EgressFailure, SourceFailure, and the reason of the signal. */
 export async function testPostgres(reach: Reach, target: Target): Promise<string> {
   const session = await openSession(reach, target);
+  let isEnded = false;
   try {
     await session.begin();
     const [row] = await session.sql.unsafe(`select current_setting('server_version') as version`);
+    isEnded = true;
     return `Postgres ${String(row?.version ?? '')} answered.`;
   } catch (error) {
+    isEnded ||= error instanceof postgres.PostgresError;
     throw failureOf(error, target, reach.signal);
   } finally {
-    session.close();
+    await session.close(isEnded);
   }
 }
 
 /** Throws as `testPostgres` does. The connection ends with the iteration. */
 export async function* postgresRows(reach: Reach, target: Target, wanted: QueryWanted): AsyncGenerator<Row> {
   const session = await openSession(reach, target);
+  let isEnded = false;
   try {
     await session.begin();
     const { text, values } = statementOf(wanted);
@@ -60,11 +53,13 @@ export async function* postgresRows(reach: Reach, target: Target, wanted: QueryW
     // Also in a transaction that only reads a query can do what a commit makes lasting: make a large object, notify.
     // The answer is looked at because a cursor whose connection is lost between two batches ends like one that has no more rows.
     const { command } = await session.sql.unsafe('rollback');
+    isEnded = true;
     if (command !== 'ROLLBACK') throw new SourceFailure('The database ended the transaction.', { isFinal: false });
   } catch (error) {
+    isEnded ||= error instanceof postgres.PostgresError;
     throw failureOf(error, target, reach.signal);
   } finally {
-    session.close();
+    await session.close(isEnded);
   }
 }
 
@@ -82,15 +77,15 @@ interface Session {
   begin(): Promise<void>;
   /** The next batch may be as large as the last one. */
   expectMore(): void;
-  close(): void;
+  /** A server works on a query to its end although nobody waits for it any more, so one that has not ended is cancelled. */
+  close(isQueryEnded: boolean): Promise<void>;
 }
 
 async function openSession(reach: Reach, target: Target): Promise<Session> {
   const { username = '', password = '' } = requireCredentials(target);
-  const { host, port, database, ssl } = target.config as unknown as PostgresConfig;
-  const { egress, share, signal } = reach;
-  const dialed = await egress.dial({ host, port, usualPort: POSTGRES_PORT, share, signal });
-  const socket = ssl === 'disable' ? dialed : await withTls(dialed, reach, host, ssl === 'verify-full');
+  const config = target.config as unknown as PostgresConfig;
+  const { host, port, database } = config;
+  const { bare, socket, cancel } = await dialPostgres(reach, config);
   const line = new PostgresLine(socket);
   let batchBytes = 0;
   socket.on('data', (chunk: Buffer) => {
@@ -137,10 +132,12 @@ async function openSession(reach: Reach, target: Target): Promise<Session> {
     expectMore: () => {
       batchBytes = 0;
     },
-    close: () => {
-      dialed.destroy();
+    close: async (isQueryEnded) => {
+      // First, so that the way that cancels is not one more of those that this share may have.
+      bare.destroy();
       line.destroy();
       void sql.end({ timeout: 0 }).catch(() => undefined);
+      if (!isQueryEnded && line.cancelKey !== undefined) await cancel(line.cancelKey);
     },
   };
 }
@@ -150,26 +147,6 @@ function answeredOnce(password: string): () => string {
   const answers = [password];
   // Throwing here would end the process: the client does not await it.
   return () => answers.pop() ?? '';
-}
-
-async function withTls(socket: Socket, { egress, signal }: Reach, host: string, isVerified: boolean): Promise<Socket> {
-  try {
-    socket.write(SSL_REQUEST);
-    const [answer] = (await Promise.race([once(socket, 'data', { signal }), closed(socket)])) as [Buffer];
-    // What somebody on the way has put behind the answer would be taken for the server's, read in the clear.
-    if (answer[0] !== WILL_DO || answer.length > 1) throw new EgressFailure('connect', 'The database does not offer TLS.');
-    const bare = host.replace(/^\[(.*)\]$/, '$1');
-    return await secured(socket, { servername: isIP(bare) === 0 ? bare : undefined, isVerified, trusted: egress.trusted, signal });
-  } catch (error) {
-    socket.destroy();
-    if (signal.aborted) throw signal.reason;
-    throw error;
-  }
-}
-
-async function closed(socket: Socket): Promise<never> {
-  await once(socket, 'close');
-  throw new EgressFailure('connect', 'The host ended the connection.');
 }
 
 /** Messages of what people write into a query are the database's own: they say where the mistake is. */
