@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { administers } from '../../../../actors/access/access.ts';
 import { checkConditions } from '../../../../actors/json/json-conditions.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
+import type { WorkspaceId } from '../../../../protocol/core/ids.ts';
 import type { connection } from '../../../../protocol/library/connections.ts';
 import { contentDigest } from '../../../edge/answer.ts';
 import type { Handlers } from '../../../edge/call.ts';
@@ -23,6 +24,7 @@ import {
   readConnection,
   readSecrets,
 } from './rows.ts';
+import { hostOf, type Target } from './sources/target.ts';
 import { givenTarget, storedTarget, testConnection } from './testing.ts';
 
 type ConnectionIds =
@@ -59,7 +61,11 @@ export function connectionHandlers({
     'connections.test': async (call) => {
       const { workspace, principal, body } = call;
       const way = { egress, share: workspace.id };
-      if (body.connection_id === undefined) return { reply: 'ok', body: await testConnection(way, givenTarget(body)) };
+      if (body.connection_id === undefined) {
+        const given = givenTarget(body);
+        await recordTest(sql, call, workspace.id, given);
+        return { reply: 'ok', body: await testConnection(way, given) };
+      }
       const stored = await readConnection(sql, workspace.id, body.connection_id, accountsOf(principal));
       const row = requireFound(stored);
       const secrets = await readSecrets(sql, row.id, accountsOf(principal));
@@ -102,6 +108,13 @@ export function connectionHandlers({
       return { reply: 'ok', body: { success: true } };
     },
   };
+}
+
+/** A member has the service call where they like; the record says where, and nothing that could be a secret. */
+async function recordTest(sql: ModuleDeps['sql'], call: AuditedCall, workspaceId: WorkspaceId, given: Target): Promise<void> {
+  const target = { type: 'connection', id: null, name: null };
+  const detail = { type: given.type, host: hostOf(given) };
+  await sql.begin((tx) => audit(tx, call, { workspaceId, action: 'connection.test', target, detail }));
 }
 
 /** Field by field: those of a call are accessors, which a spread leaves out. */

@@ -161,6 +161,27 @@ describe('testing a connection', () => {
   });
 });
 
+describe('a test of what is not stored', () => {
+  it('is in the record with its type and host, and with no more of what was sent', async () => {
+    const { host: http } = new URL(url);
+    const bearer = { type: 'http', authType: 'bearer', config: { url: `${url}/se-cret` }, credentials: { token: 'se-cret' } };
+    const store = { type: 's3', authType: 'none', config: { endpoint: 'http://169.254.169.254:81', bucket: 'se-cret' } };
+    const config = { host: '169.254.169.254', database: 'se-cret' };
+    const database = { type: 'postgres', config, credentials: { username: 'me', password: 'se-cret' } };
+    for (const given of [bearer, store, database]) await tested(given, acme.admin);
+    const reply = await easel.fetch('/v1/workspaces/acme/audit?action=connection.test', { token: acme.owner.token });
+    type Entry = { actor: { id: string }; target: object; detail: { host: string } };
+    const entries = ((await json(reply)).entries as Entry[]).filter(({ actor }) => actor.id === acme.admin.userId);
+    expect(entries.map(({ detail }) => detail).sort((a, b) => (a.host < b.host ? -1 : 1))).toEqual([
+      { type: 'http', host: http },
+      { type: 'postgres', host: '169.254.169.254:5432' },
+      { type: 's3', host: '169.254.169.254:81' },
+    ]);
+    expect(entries[0]?.target).toEqual({ type: 'connection', id: null, name: null });
+    expect(JSON.stringify(entries)).not.toContain('se-cret');
+  });
+});
+
 describeWith('postgresUrl')('testing a connection to Postgres', () => {
   it('signs in, and says what is wrong: no such database, no such user, no TLS', async () => {
     const { hostname: host, port, username, password, pathname } = new URL(services().postgresUrl ?? '');

@@ -16,6 +16,20 @@ export interface Target {
   readonly credentials: Credentials | null;
 }
 
+/** Whom it calls, with the port where that is not the usual one of a URL. */
+export function hostOf({ type, config }: Target): string {
+  switch (type) {
+    case 'postgres':
+      return `${String(config.host)}:${String(config.port)}`;
+    case 'http':
+      return new URL(String(config.url)).host;
+    case 's3':
+      return new URL(String(config.endpoint)).host;
+    default:
+      return type satisfies never;
+  }
+}
+
 /** The way to it. */
 export interface Reach {
   readonly egress: Pick<Egress, 'fetch' | 'dial' | 'trusted'>;
