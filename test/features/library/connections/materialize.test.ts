@@ -132,6 +132,10 @@ describe('a dataset from a host', () => {
     const detail = { by: 'run', artifact_id: stage.artifactId, job_id: job.id };
     const used = body.entries.filter(({ target }: { target: { id: string } }) => target.id === id);
     expect(used).toMatchObject([{ actor: { id: stage.owner.userId }, detail }]);
+    stage.answer = (response) => response.writeHead(307, { location: 'https://b.example/v5?key=se-cret' }).end();
+    expect(await outcome(job.id)).toMatchObject({
+      error: 'The host redirects to https://b.example/v5 (307), and redirects are not followed: use the URL to which it leads.',
+    });
     answers({ items: 'none' });
     expect(await outcome(job.id)).toMatchObject({ error: expect.stringContaining('There is no array') });
     const out = await stage.create(wanted({ connection_id: id, path: '../../admin' }));

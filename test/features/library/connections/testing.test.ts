@@ -63,9 +63,15 @@ describe('testing a connection', () => {
     expect(await tested(given)).toMatchObject({ ok: false, error: 'The host does not accept the credentials.' });
     answers = (_, response) => response.writeHead(502).end();
     expect(await tested(given)).toMatchObject({ ok: false, error: 'The host is failing.' });
-    answers = (_, response) => response.writeHead(302, { location: `${url}/elsewhere` }).end();
-    expect(await tested(given)).toMatchObject({ ok: true, detail: 'The host answered with the status 302.' });
-    expect(asked.map(({ url: at }) => at)).toEqual(['/v2', '/v2', '/v2']);
+    answers = (_, response) => response.writeHead(302, { location: '/elsewhere?token=of-somebody' }).end();
+    expect(await tested(given)).toEqual({
+      ok: false,
+      error: `The host redirects to ${new URL('/elsewhere', url).href} (302), and redirects are not followed: use the URL to which it leads.`,
+      detail: 'The host answered with the status 302.',
+    });
+    answers = (_, response) => response.writeHead(308).end();
+    expect(await tested(given)).toMatchObject({ ok: false, error: 'The host answered 308, and redirects are not followed.' });
+    expect(asked.map(({ url: at }) => at)).toEqual(['/v2', '/v2', '/v2', '/v2']);
     const metadata = await tested({ type: 'http', config: { url: 'http://169.254.169.254/latest' } });
     expect(metadata).toEqual({ ok: false, error: 'This host is not on the public internet.' });
     const bare = await tested({ ...given, authType: 'bearer' });

@@ -3,7 +3,7 @@ import { LIMITS } from '../../../../../protocol/core/limits.ts';
 import type { EgressReply } from '../../../../egress/egress.ts';
 import { EgressFailure } from '../../../../egress/failure.ts';
 import type { SourceFormat } from './rows.ts';
-import { type Credentials, type Reach, requireCredentials, SourceFailure, type Target } from './target.ts';
+import { type Credentials, type Reach, requireCredentials, SourceFailure, type Target, withoutSecrets } from './target.ts';
 
 /** Throws EgressFailure, SourceFailure, and the reason of the signal. */
 export async function testHttp(reach: Reach, target: Target): Promise<string> {
@@ -14,6 +14,8 @@ export async function testHttp(reach: Reach, target: Target): Promise<string> {
   if (reply === null) return 'The host answered at length.';
   const detail = `The host answered with the status ${reply.status}.`;
   if (reply.status === 401 || reply.status === 403) throw new Answered('The host does not accept the credentials.', detail);
+  const redirect = redirectOf(reply, target);
+  if (redirect !== undefined) throw new Answered(redirect, detail);
   if (reply.status >= 500) throw new Answered('The host is failing.', detail);
   return detail;
 }
@@ -42,13 +44,11 @@ export interface Fetched {
 
 /** Throws as `testHttp` does. */
 export async function fetchHttp(reach: Reach, target: Target, { path, params }: FetchWanted): Promise<Fetched> {
-  const { status, headers, body } = await get(
-    reach,
-    target,
-    urlBelow(String(target.config.url), path, params),
-    LIMITS.connectionFetchBytesMax,
-  );
+  const reply = await get(reach, target, urlBelow(String(target.config.url), path, params), LIMITS.connectionFetchBytesMax);
+  const { status, headers, body } = reply;
   if (status === 401 || status === 403) throw new SourceFailure(`The host does not accept the credentials: it answered ${status}.`);
+  const redirect = redirectOf(reply, target);
+  if (redirect !== undefined) throw new SourceFailure(redirect);
   if (status !== 200) throw new SourceFailure(`The host answered ${status}.`, { isFinal: status < 500 && status !== 429 });
   return { bytes: body, format: formatOf(headers['content-type'] ?? '') };
 }
@@ -77,6 +77,19 @@ function urlBelow(base: string, path: string, params: FetchWanted['params']): st
   for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value);
   if (url.pathname === root.pathname || url.pathname.startsWith(`${folder}/`)) return url.href;
   throw new SourceFailure('The path leads out of the URL of the connection.');
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const SHOWN_CHARS_MAX = 300;
+
+/** What to say of an answer that leads elsewhere, without the query, in which there may be a secret; undefined for any other. */
+function redirectOf({ status, headers, url }: EgressReply, { credentials }: Target): string | undefined {
+  if (!REDIRECTS.has(status)) return undefined;
+  const { location = '' } = headers;
+  if (location === '' || !URL.canParse(location, url)) return `The host answered ${status}, and redirects are not followed.`;
+  const { protocol, host, pathname } = new URL(location, url);
+  const place = withoutSecrets(`${protocol}//${host}${pathname}`, credentials).slice(0, SHOWN_CHARS_MAX);
+  return `The host redirects to ${place} (${status}), and redirects are not followed: use the URL to which it leads.`;
 }
 
 function formatOf(contentType: string): SourceFormat {
