@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CONNECTION_HEADERS } from '../core/connection-headers.ts';
 import { endpoint } from '../core/endpoint.ts';
 import { dateTime, nameSchema, pageQuery, pageReply, storedText, success } from '../core/fields.ts';
 import { idSchema } from '../core/ids.ts';
@@ -71,7 +72,12 @@ export const CONNECTION_CREDENTIALS = {
   bearer: z.strictObject({ token: secret }),
   basic: z.strictObject({ username: secret, password: secret }),
   header: z.strictObject({
-    header: secret.refine((name) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name), 'must be the name of a header'),
+    header: secret
+      .refine((name) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name), 'must be the name of a header')
+      .refine(
+        (name) => !CONNECTION_HEADERS.has(name.toLowerCase()),
+        'must be a header that carries credentials, such as X-API-Key: those of the connection itself, such as Host and Content-Length, cannot be set',
+      ),
     value: secret.refine((value) => /^[\t\x20-\x7e\x80-\xff]+$/.test(value), 'must be the value of a header, on one line'),
   }),
   access_key: z.strictObject({ access_key_id: secret, secret_access_key: secret, session_token: secret.optional() }),

@@ -8,6 +8,7 @@ import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import type { Clock } from '../../actors/runtime/ports.ts';
+import { CONNECTION_HEADERS } from '../../protocol/core/connection-headers.ts';
 import { LIMITS } from '../../protocol/core/limits.ts';
 import { systemClock } from '../platform/clock.ts';
 import { ConfigError, type Settings } from '../platform/config.ts';
@@ -73,23 +74,8 @@ const HINTS_MAX = 8;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** What another origin than the first one gets to see of the caller's headers. */
 const CARRIED_ELSEWHERE = new Set(['accept', 'accept-language', 'user-agent']);
-const OF_THE_CONNECTION = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'host',
-  'expect',
-  'content-length',
-  'accept-encoding',
-]);
 const NOT_PASSED_ON = new Set([
-  ...OF_THE_CONNECTION,
+  ...CONNECTION_HEADERS,
   'content-encoding',
   'set-cookie',
   'set-cookie2',
@@ -355,7 +341,7 @@ function portOf({ port, protocol }: URL): number {
 /** Throws invalid for headers that are not the caller's to set, or that Node would not send. */
 function ownHeaders({ headers = {} }: EgressRequest): Readonly<Record<string, string>> {
   for (const [name, value] of Object.entries(headers)) {
-    if (OF_THE_CONNECTION.has(name) || !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+    if (CONNECTION_HEADERS.has(name) || !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
       throw new EgressFailure('invalid', `The header ${name.replace(/[^\w-]/g, '?').slice(0, 60)} may not be sent.`);
   }
   return { 'user-agent': 'Easel', ...headers };

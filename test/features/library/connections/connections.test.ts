@@ -134,6 +134,14 @@ describe('a connection', () => {
     expect((await change(second, { name: 'STOCK' })).body.name).toBe('STOCK');
   });
 
+  it.each(['Host', 'content-length', 'Transfer-Encoding', 'Connection'])('takes no credentials in the header %s', async (header) => {
+    const given = { type: 'http', authType: 'header', config: { url: 'https://api.example.com/v2' } };
+    const refused = await make({ ...given, credentials: { header, value: SECRET } });
+    expect([refused.status, refused.body.param]).toEqual([400, 'credentials.header']);
+    expect(refused.body.error).toContain('credentials.header: must be a header that carries credentials, such as X-API-Key');
+    expect((await make({ ...given, credentials: { header: 'X-API-Key', value: SECRET } })).status).toBe(201);
+  });
+
   it('is one of two that are made together under one name', async () => {
     const both = await Promise.all([make({ name: 'Race' }), make({ name: 'race' })]);
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
