@@ -133,13 +133,17 @@ export async function readSecrets(sql: Queries, id: ConnectionId, accounts: read
 /** All members see it; what was said to one person's credentials is for that person. */
 const PERSONS_ERROR = 'The last use failed; its run says why.';
 
-/** `error`: what went wrong; null for nothing. */
+/**
+ * `error`: what went wrong; null for nothing. A person who has stored no credentials of their own has not used it: that says nothing of the
+ * connection, which all members would read.
+ */
 export async function noteUse(
   sql: Queries,
-  { id, credential_scope: scope }: Pick<ConnectionRow, 'id' | 'credential_scope'>,
+  { id, credential_scope: scope, auth_type: authType, has_credentials: hasCredentials }: ConnectionRow,
   error: string | null,
   nowMs: number,
 ): Promise<void> {
+  if (scope === 'person' && authType !== 'none' && !hasCredentials) return;
   const shown = error !== null && scope === 'person' ? PERSONS_ERROR : error;
   await sql`update connection set last_used_at_ms = ${nowMs}, last_error = ${shown} where id = ${id}`;
 }

@@ -89,6 +89,8 @@ describe('testing a connection', () => {
     const own = { ...body, name: 'Own', credentialScope: 'person', credentials: { token: 'of the owner' } };
     const personal = await json(await easel.fetch(path, { token: acme.owner.token, ...post(own) }));
     expect(await tested({ connection_id: personal.id })).toEqual({ ok: false, error: 'There are no credentials to connect with.' });
+    const unused = await json(await easel.fetch(`${path}/${personal.id}`, { token: acme.owner.token }));
+    expect(unused).toMatchObject({ last_used_at: null, last_error: null });
     await tested({ connection_id: personal.id }, acme.owner);
     expect(asked.at(-1)?.headers.authorization).toBe('Bearer of the owner');
     // Every member sees it, and it was said to one person.
