@@ -2,7 +2,7 @@
 import { type ArtifactHead, decide, type Principal } from '../../../../actors/access/access.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
 import type { ArtifactId } from '../../../../protocol/core/ids.ts';
-import { EgressFailure } from '../../../egress/failure.ts';
+import { EgressFailure, type EgressReason } from '../../../egress/failure.ts';
 import { Unopenable } from '../../../storage/sealing/sealer.ts';
 import { SourceFailure } from '../../library/connections/sources/target.ts';
 import { accountsOf } from '../../people/accounts/rules.ts';
@@ -96,7 +96,9 @@ const FINAL: ReadonlySet<string> = new Set([
   'CONNECTION_NOT_FOUND',
 ]);
 
-/** A destination that is not allowed stays so. */
+/** A destination that is not allowed stays so, and an answer that is too large comes again as large. */
+const FINAL_OUTSIDE: ReadonlySet<string> = new Set(['blocked', 'invalid', 'too_large'] satisfies EgressReason[]);
+
 function isFinal(error: EgressFailure | Failure): boolean {
-  return error instanceof EgressFailure ? error.reason === 'blocked' || error.reason === 'invalid' : FINAL.has(error.code);
+  return error instanceof EgressFailure ? FINAL_OUTSIDE.has(error.reason) : FINAL.has(error.code);
 }

@@ -1,6 +1,7 @@
 /** Jobs that write what a connection answers as a dataset: a database, a host, a store; once and bit by bit. */
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { LIMITS } from '../../../../protocol/core/limits.ts';
 import { createServerDatabase } from '../../../support/database.ts';
 import type { TestUser } from '../../../support/easel.ts';
 import { json, post } from '../../../support/requests.ts';
@@ -259,6 +260,21 @@ describeWith('postgresUrl')('a dataset from Postgres', () => {
     expect(await failing('select * from nothing_here')).toBe('The database refuses: relation "nothing_here" does not exist');
     const [row] = await sql`select count(*)::int as n from orders`;
     expect(row?.n).toBe(450);
+  });
+
+  it('is not asked again for what stays wrong', async () => {
+    const retry_config = { maxAttempts: 3, backoff: 'fixed', initialDelay: 10 };
+    for (const [query, error] of [
+      ['select $1', 'bind message supplies 0 parameters'],
+      ['selec 1', 'syntax error'],
+    ] as const) {
+      const job = await stage.create({ ...wanted({ connection_id: id, query }), retry_config });
+      expect(await outcome(job.id)).toMatchObject({ status: 'failed', attempt: 1, error: expect.stringContaining(error) });
+    }
+    const host = await connect({ type: 'http', config: { url: stage.origin } });
+    stage.answer = (response) => response.setHeader('content-length', LIMITS.connectionFetchBytesMax + 1).flushHeaders();
+    const job = await stage.create({ ...wanted({ connection_id: host, path: '' }), retry_config });
+    expect(await outcome(job.id)).toMatchObject({ status: 'failed', attempt: 1, error: expect.stringContaining('is larger than') });
   });
 
   it('leaves nothing behind that a transaction which only reads could: no large object, no notification', async () => {

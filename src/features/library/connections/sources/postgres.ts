@@ -170,8 +170,13 @@ function failureOf(error: unknown, { config, credentials }: Target, signal: Abor
   if (error.code === '3D000') return new SourceFailure(`There is no database "${String(config.database)}".`);
   const known = BY_STATE.find(([state]) => state.test(error.code))?.[1];
   return new SourceFailure(known ?? `The database refuses: ${withoutSecrets(error.message, credentials)}`, {
-    isFinal: !/^(?:53|57|08|40)/.test(error.code),
+    isFinal: isOfTheQuery(error) || !/^(?:53|57|08|40)/.test(error.code),
   });
+}
+
+/** A parameter that has no value, such as `$1`, breaks the protocol. Poolers give up a connection with the same code, but then it has ended. */
+function isOfTheQuery({ code, severity }: postgres.PostgresError): boolean {
+  return code === '08P01' && severity === 'ERROR';
 }
 
 const asSent = (value: unknown): string => String(value);
