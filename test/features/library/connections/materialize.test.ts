@@ -262,6 +262,16 @@ describeWith('postgresUrl')('a dataset from Postgres', () => {
     expect(row?.n).toBe(450);
   });
 
+  it('numbers a column whose name is taken, in every batch of rows', async () => {
+    const job = await make({ connection_id: id, query: 'select i as a, -i as a, 0 as b from generate_series(1, 201) i' });
+    expect(await outcome(job.id)).toMatchObject({ status: 'succeeded', output: 'got: version 1, 201 rows' });
+    const rows = await got();
+    expect([rows[0], rows.at(-1)]).toEqual([
+      { a: 1, a_2: -1, b: 0 },
+      { a: 201, a_2: -201, b: 0 },
+    ]);
+  });
+
   it('is not asked again for what stays wrong', async () => {
     const retry_config = { maxAttempts: 3, backoff: 'fixed', initialDelay: 10 };
     for (const [query, error] of [

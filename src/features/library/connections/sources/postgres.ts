@@ -7,7 +7,7 @@ import { LIMITS } from '../../../../../protocol/core/limits.ts';
 import { EgressFailure } from '../../../../egress/failure.ts';
 import { dialPostgres, type PostgresPlace } from './postgres-dial.ts';
 import { PostgresLine } from './postgres-line.ts';
-import type { Row, Scalar } from './rows.ts';
+import { distinctNames, type Row, type Scalar } from './rows.ts';
 import { type Reach, requireCredentials, SourceFailure, type Target, withoutSecrets } from './target.ts';
 
 interface PostgresConfig extends PostgresPlace {
@@ -46,9 +46,13 @@ export async function* postgresRows(reach: Reach, target: Target, wanted: QueryW
   try {
     await session.begin();
     const { text, values } = statementOf(wanted);
-    for await (const batch of session.sql.unsafe(text, values).cursor(LIMITS.connectionBatchRows)) {
+    let names: readonly string[] | undefined;
+    // As lists of values: an object would keep one of two columns that have the same name.
+    for await (const batch of session.sql.unsafe(text, values).values().cursor(LIMITS.connectionBatchRows)) {
       session.expectMore();
-      yield* batch as unknown as Iterable<Row>;
+      // Only the first batch brings them.
+      names ??= distinctNames((batch as unknown as Columned).columns.map(({ name }) => name));
+      yield* rowsUnder(names, batch);
     }
     // Also in a transaction that only reads a query can do what a commit makes lasting: make a large object, notify.
     // The answer is looked at because a cursor whose connection is lost between two batches ends like one that has no more rows.
@@ -61,6 +65,12 @@ export async function* postgresRows(reach: Reach, target: Target, wanted: QueryW
   } finally {
     await session.close(isEnded);
   }
+}
+
+type Columned = Pick<postgres.ValuesRowList<never>, 'columns'>;
+
+function* rowsUnder(names: readonly string[], batch: readonly (readonly unknown[])[]): Generator<Row> {
+  for (const cells of batch) yield Object.fromEntries(names.map((name, column) => [name, cells[column]]));
 }
 
 /** As a subquery, so that only what selects rows can be asked. It is sent by the extended protocol, which takes one statement. */

@@ -107,12 +107,21 @@ function* rowsUnderHeader([header = [], ...rows]: readonly unknown[]): Generator
   }
 }
 
-/** Each name once: a column without a name gets its number, and one whose name is taken too. */
+/** A column without a name gets its number. */
 function columnNames(header: readonly unknown[]): string[] {
+  return distinctNames(
+    header.map((cell, index) => {
+      const given = typeof cell === 'string' || typeof cell === 'number' ? String(cell).trim() : '';
+      return given === '' ? `column_${index + 1}` : given;
+    }),
+  );
+}
+
+/** Each name once: a column whose name is taken gets its number, too. */
+export function distinctNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
-  return header.map((cell, index) => {
-    const given = typeof cell === 'string' || typeof cell === 'number' ? String(cell).trim() : '';
-    let name = given === '' ? `column_${index + 1}` : given;
+  return names.map((given, index) => {
+    let name = given;
     while (taken.has(name)) name = `${name}_${index + 1}`;
     taken.add(name);
     return name;
