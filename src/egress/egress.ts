@@ -16,7 +16,7 @@ import { mayReach, plainAddress, readNetworks } from '../platform/networks.ts';
 import { Shares } from '../platform/shares.ts';
 import { ACCEPTED_CODINGS, readBody } from './body.ts';
 import { type DialRequest, dialAddress } from './dial.ts';
-import { EgressFailure, failureOf } from './failure.ts';
+import { blockedHost, blockedPort, EgressFailure, failureOf } from './failure.ts';
 import { type ResolveName, systemResolver } from './resolver.ts';
 import { EgressSlots } from './slots.ts';
 
@@ -160,8 +160,7 @@ export class Egress {
   async dial({ host, port, usualPort, share, signal }: DialRequest): Promise<Socket> {
     signal.throwIfAborted();
     if (!URL.canParse(`http://${host}/`)) throw new EgressFailure('invalid', 'A host name or an address is needed.');
-    if (this.#deps.ports !== null && port !== usualPort && !this.#deps.ports.has(port))
-      throw new EgressFailure('blocked', `Port ${port} may not be called.`);
+    if (this.#deps.ports !== null && port !== usualPort && !this.#deps.ports.has(port)) throw blockedPort(port);
     const giveBack = await this.#slots.take(share, signal);
     try {
       // As a URL has it: an address that is written in another way is that address here too.
@@ -214,7 +213,7 @@ export class Egress {
       throw new EgressFailure('invalid', httpsOnly === true ? 'Only https URLs are called.' : 'Only http and https URLs are called.');
     if (url.username !== '' || url.password !== '') throw new EgressFailure('invalid', 'A URL may not hold a user or a password.');
     const port = portOf(url);
-    if (this.#deps.ports !== null && !this.#deps.ports.has(port)) throw new EgressFailure('blocked', `Port ${port} may not be called.`);
+    if (this.#deps.ports !== null && !this.#deps.ports.has(port)) throw blockedPort(port);
     url.hash = '';
     require?.(url);
     return url;
@@ -224,8 +223,7 @@ export class Egress {
   async #addressesOf({ hostname }: URL): Promise<readonly string[]> {
     const literal = plainAddress(hostname);
     const addresses = literal === undefined ? await this.#resolve(hostname.replace(/\.$/, '')) : [literal];
-    if (!addresses.every((address) => mayReach(address, this.#networks)))
-      throw new EgressFailure('blocked', 'This host is not on the public internet.');
+    if (!addresses.every((address) => mayReach(address, this.#networks))) throw blockedHost();
     return addresses.slice(0, ADDRESSES_TRIED_MAX);
   }
 

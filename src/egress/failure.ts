@@ -18,10 +18,18 @@ export type EgressReason =
 export class EgressFailure extends Error {
   override readonly name = 'EgressFailure';
   readonly reason: EgressReason;
+  /** What can be done about it; undefined where `message` says it all. */
+  readonly hint: string | undefined;
 
-  constructor(reason: EgressReason, message: string, options?: ErrorOptions) {
+  constructor(reason: EgressReason, message: string, options: ErrorOptions & { readonly hint?: string } = {}) {
     super(message, options);
     this.reason = reason;
+    this.hint = options.hint;
+  }
+
+  /** `message` with the hint behind it, for whom there is one text. */
+  get advice(): string {
+    return this.hint === undefined ? this.message : `${this.message} ${this.hint}`;
   }
 }
 
@@ -35,4 +43,15 @@ export function failureOf(error: Error & { readonly code?: string }, isConnected
     return new EgressFailure('connect', 'The host has no valid certificate for its name.', { cause: error });
   if (isConnected) return new EgressFailure('bad_answer', 'The host ended the connection without an answer.', { cause: error });
   return new EgressFailure('connect', 'The host does not accept the connection.', { cause: error });
+}
+
+/** A host that is not public, which installations can open. */
+export function blockedHost(): EgressFailure {
+  const hint = 'Use a public host; whoever runs this installation can allow others with EGRESS_PRIVATE_NETWORKS.';
+  return new EgressFailure('blocked', 'This host is not on the public internet.', { hint });
+}
+
+export function blockedPort(port: number): EgressFailure {
+  const hint = 'Use another port; whoever runs this installation can allow this one with EGRESS_PORTS.';
+  return new EgressFailure('blocked', `Port ${port} may not be called.`, { hint });
 }

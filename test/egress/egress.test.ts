@@ -162,6 +162,14 @@ describe('the guarded egress', () => {
     await expect(egress().fetch(get(`http://a.example:${port}/`))).rejects.toMatchObject({ reason: 'bad_answer' });
   });
 
+  it('says which setting opens a port that may not be called', async () => {
+    const guarded = egress({ ports: new Set([80, 443]) });
+    const refused = { reason: 'blocked', hint: expect.stringContaining('EGRESS_PORTS') };
+    await expect(guarded.fetch(get('http://a.example:8080/'))).rejects.toMatchObject(refused);
+    const dialing = { host: 'a.example', port: 8080, usualPort: 5432, share: 'art_1', signal: new AbortController().signal };
+    await expect(guarded.dial(dialing)).rejects.toMatchObject(refused);
+  });
+
   it('refuses headers that are its own, and those that could end early', async () => {
     const refused: Record<string, string>[] = [{ host: 'b.example' }, { 'content-length': '5' }, { 'x-a': 'b\r\nx-c: d' }, { 'x a': 'b' }];
     for (const headers of refused)

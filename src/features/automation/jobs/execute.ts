@@ -80,7 +80,8 @@ async function callerOf({ tokens }: ExecuteDeps, token: string): Promise<Princip
 }
 
 export function failed(error: unknown): Pick<ActionOutcome, 'error' | 'isFinal'> {
-  if (error instanceof EgressFailure || error instanceof Failure) return { error: error.message, isFinal: isFinal(error) };
+  if (error instanceof EgressFailure) return { error: error.advice, isFinal: isFinal(error) };
+  if (error instanceof Failure) return { error: error.message, isFinal: isFinal(error) };
   if (error instanceof SourceFailure) return { error: error.message, isFinal: error.isFinal };
   if (error instanceof Unopenable) return { error: 'Its secrets cannot be read any more; store them again.', isFinal: true };
   return { error: error instanceof Error ? error.message : String(error) };

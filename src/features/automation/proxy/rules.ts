@@ -64,7 +64,11 @@ export function refusalOf(failure: EgressFailure): Failure {
     case 'invalid':
       return new Failure('INVALID_REQUEST', { param: 'url', message: `url: ${failure.message}` });
     case 'blocked':
-      return new Failure('BLOCKED_DESTINATION', { param: 'url', message: failure.message });
+      return new Failure('BLOCKED_DESTINATION', {
+        param: 'url',
+        message: failure.message,
+        ...(failure.hint !== undefined && { hint: failure.hint }),
+      });
     case 'busy':
       return new Failure('UNAVAILABLE', { message: failure.message, retryAfterS: 1 });
     case 'dns':

@@ -134,6 +134,7 @@ describe('the proxy of a page', () => {
   it('says what went wrong: a host that is not public, one without an answer, and what is no URL', async () => {
     await configure({ hosts: 'any' });
     expect(await codeOf(await read('http://10.1.2.3/'))).toEqual([403, 'BLOCKED_DESTINATION']);
+    expect(((await (await read('http://10.1.2.3/')).json()) as { hint: string }).hint).toContain('EGRESS_PRIVATE_NETWORKS');
     expect(await codeOf(await read('http://[::ffff:127.0.0.1]/'))).toEqual([403, 'BLOCKED_DESTINATION']);
     answers = (_, response) => response.destroy();
     expect(await codeOf(await read(origin))).toEqual([502, 'PROXY_ERROR']);

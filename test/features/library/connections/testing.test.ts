@@ -38,6 +38,8 @@ beforeEach(() => {
 
 const path = '/v1/workspaces/acme/connections';
 const test = (body: object, user: TestUser = acme.member) => easel.fetch(`${path}/test`, { token: user.token, ...post(body) });
+const NOT_PUBLIC =
+  'This host is not on the public internet. Use a public host; whoever runs this installation can allow others with EGRESS_PRIVATE_NETWORKS.';
 const tested = async (body: object, user?: TestUser) => json(await test(body, user));
 
 describe('testing a connection', () => {
@@ -73,7 +75,7 @@ describe('testing a connection', () => {
     expect(await tested(given)).toMatchObject({ ok: false, error: 'The host answered 308, and redirects are not followed.' });
     expect(asked.map(({ url: at }) => at)).toEqual(['/v2', '/v2', '/v2', '/v2']);
     const metadata = await tested({ type: 'http', config: { url: 'http://169.254.169.254/latest' } });
-    expect(metadata).toEqual({ ok: false, error: 'This host is not on the public internet.' });
+    expect(metadata).toEqual({ ok: false, error: NOT_PUBLIC });
     const bare = await tested({ ...given, authType: 'bearer' });
     expect(bare).toEqual({ ok: false, error: 'There are no credentials to connect with.' });
   });
@@ -105,7 +107,7 @@ describe('testing a connection', () => {
       { type: 'postgres', authType: 'none', config: { host: '0xa9fea9fe', database: 'sales' } },
       { type: 's3', authType: 'none', config: { endpoint: `http://${metadata}`, bucket: 'sales' } },
     ])
-      expect(await tested(target)).toEqual({ ok: false, error: 'This host is not on the public internet.' });
+      expect(await tested(target)).toEqual({ ok: false, error: NOT_PUBLIC });
     const nowhere = { type: 'postgres', authType: 'none', config: { host: 'nowhere.invalid', database: 'sales' } };
     expect(await tested(nowhere)).toEqual({ ok: false, error: 'There is no address for the host nowhere.invalid.' });
     const silent = { type: 'postgres', authType: 'none', config: { host: '127.0.0.1', port: 1, database: 'sales', ssl: 'disable' } };
@@ -119,6 +121,10 @@ describe('testing a connection', () => {
       const given = { type: 's3', credentials: { access_key_id, secret_access_key } };
       const missing = await tested({ ...given, config: { endpoint, bucket: 'missing' } });
       expect(missing).toEqual({ ok: false, error: 'There is no bucket "missing".' });
+      const misnamed = await tested({ ...given, config: { endpoint, bucket: 'Sales_2026' } }, acme.owner);
+      expect(misnamed.error).toMatch(/^The name of the bucket, "Sales_2026", is not valid: it has 3 to 63 lowercase letters/);
+      const placed = await tested({ ...given, config: { endpoint: 'http://-a', bucket: 'sales' } }, acme.owner);
+      expect(placed.error).toMatch(/^The endpoint is not valid: /);
       await s3.makeBucket('sales');
       expect(await tested({ ...given, config: { endpoint, bucket: 'sales' } })).toEqual({
         ok: true,

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../../../protocol/core/limits.ts';
 import type { EgressReply } from '../../../../egress/egress.ts';
 import type { Fetched } from './http.ts';
 import type { SourceFormat } from './rows.ts';
-import { type Reach, requireCredentials, SourceFailure, type Target } from './target.ts';
+import { type Credentials, type Reach, requireCredentials, SourceFailure, type Target } from './target.ts';
 
 const SIGNED_S = 300;
 
@@ -53,9 +53,20 @@ async function addressOf(target: Target, key: string, params: Readonly<Record<st
     url.search = new URLSearchParams(params).toString();
     return url.href;
   }
+  requireBucketName(bucket);
+  const client = clientOf(url, region, credentials);
+  try {
+    return await client.presignedUrl('GET', bucket, key, SIGNED_S, { ...params });
+  } catch (error) {
+    throw new SourceFailure('The address of the object cannot be signed; look at its key.', { cause: error });
+  }
+}
+
+/** Throws SourceFailure. */
+function clientOf(url: URL, region: string, credentials: Credentials): Client {
   const useSSL = url.protocol === 'https:';
   try {
-    const client = new Client({
+    return new Client({
       endPoint: url.hostname,
       port: url.port === '' ? (useSSL ? 443 : 80) : Number(url.port),
       useSSL,
@@ -65,10 +76,19 @@ async function addressOf(target: Target, key: string, params: Readonly<Record<st
       // With a region it asks nobody for it.
       region,
     });
-    return await client.presignedUrl('GET', bucket, key, SIGNED_S, { ...params });
   } catch (error) {
-    throw new SourceFailure('The endpoint or the name of the bucket is not valid.', { cause: error });
+    throw new SourceFailure('The endpoint is not valid: its host must be an IPv4 address, or a name without a hyphen at either end.', {
+      cause: error,
+    });
   }
+}
+
+/** As the client that signs wants it. Throws SourceFailure. */
+function requireBucketName(bucket: string): void {
+  if (/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket) && !bucket.includes('..') && !/\d+\.\d+\.\d+\.\d+/.test(bucket)) return;
+  throw new SourceFailure(
+    `The name of the bucket, "${bucket}", is not valid: it has 3 to 63 lowercase letters, digits, hyphens and single dots, begins and ends with a letter or digit, and is no IP address.`,
+  );
 }
 
 const BY_CODE: Readonly<Record<string, string>> = {

@@ -66,6 +66,7 @@ export function whatIsWrong(error: unknown): string {
   if (error instanceof EgressFailure && error.reason === 'busy') {
     throw new Failure('UNAVAILABLE', { message: error.message, retryAfterS: 1 });
   }
-  if (error instanceof EgressFailure || error instanceof SourceFailure || error instanceof Failure) return error.message;
+  if (error instanceof EgressFailure) return error.advice;
+  if (error instanceof SourceFailure || error instanceof Failure) return error.message;
   throw error;
 }
