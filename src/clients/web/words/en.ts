@@ -261,6 +261,7 @@ export const en = {
     removed: (count: number) => plural(count, 'file removed', 'files removed'),
     modified: (count: number) => plural(count, 'file changed', 'files changed'),
     binary: 'Not shown: it is not text, or too large.',
+    unseen: 'Marks such as U+200B stand for characters that cannot be seen. An agent reads them.',
     approve: 'Approve',
     approved: 'Approved.',
     withdraw: 'Withdraw approval',

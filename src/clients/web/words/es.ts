@@ -272,6 +272,7 @@ export const es: Words = {
     removed: (count) => plural(count, 'archivo quitado', 'archivos quitados'),
     modified: (count) => plural(count, 'archivo cambiado', 'archivos cambiados'),
     binary: 'No se muestra: no es texto, o es demasiado grande.',
+    unseen: 'Las marcas como U+200B representan caracteres que no se ven. Un agente los lee.',
     approve: 'Aprobar',
     approved: 'Aprobada.',
     withdraw: 'Retirar la aprobación',

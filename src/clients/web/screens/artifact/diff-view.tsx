@@ -2,7 +2,9 @@
 import { api, type Diff, type Version } from '../../api/client.ts';
 import { useLoaded } from '../../state/store.ts';
 import { Dialog } from '../../ui/dialog.tsx';
+import { ShownText, UnseenNote } from '../../ui/shown-text.tsx';
 import { Loaded } from '../../ui/states.tsx';
+import { linesOfUnified } from '../../ui/unified.ts';
 import { words } from '../../words/words.ts';
 
 interface DiffViewProps {
@@ -67,19 +69,21 @@ function Paths({ title, paths, sign }: { readonly title: string; readonly paths:
   );
 }
 
-/** The head of a unified diff names the file, which is said above already. */
-export function Unified({ text }: { readonly text: string }) {
-  const lines = text
-    .trimEnd()
-    .split('\n')
-    .filter((line) => !/^(?:Index: |={5,}|--- |\+\+\+ )/.test(line));
-  const kindOf = (line: string) => ({ '+': 'is-added', '-': 'is-removed', '@': 'is-place', '\\': 'is-remark' })[line[0] ?? ''] ?? '';
+/** `isProse`: long lines are broken, so that nothing of them stands beside the screen. */
+export function Unified({ text, isProse = false }: { readonly text: string; readonly isProse?: boolean }) {
+  const lines = linesOfUnified(text);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
-    <pre class="diff-text" tabIndex={0}>
-      {lines.map((line, at) => (
-        <span key={at} class={kindOf(line)}>{`${line}\n`}</span>
-      ))}
-    </pre>
+    <>
+      <UnseenNote text={lines.map((line) => line.text).join('\n')} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      <pre class={`diff-text${isProse ? ' is-prose' : ''}`} tabIndex={0}>
+        {lines.map((line, at) => (
+          <span key={at} class={`is-${line.kind}`}>
+            <ShownText text={line.text} />
+            {'\n'}
+          </span>
+        ))}
+      </pre>
+    </>
   );
 }

@@ -67,8 +67,14 @@ function Written({ channel, name, before, after }: Rehearsal['would']['write'][n
 function differenceOf(before: unknown, after: unknown): string {
   const old = writtenOut(before);
   const next = writtenOut(after);
+  return createPatch('', old, next, '', '', { context: 3, maxEditLength: EDITS_MAX }) ?? replaced(old, next);
+}
+
+/** As a patch that takes all of the old lines and puts all of the new ones. */
+function replaced(old: string, next: string): string {
   const marked = (text: string, sign: string) => text.replace(/^(?=.)/gm, sign);
-  return createPatch('', old, next, '', '', { context: 3, maxEditLength: EDITS_MAX }) ?? marked(old, '-') + marked(next, '+');
+  const count = (text: string) => text.split('\n').length - 1;
+  return `@@ -1,${count(old)} +1,${count(next)} @@\n${marked(old, '-')}${marked(next, '+')}`;
 }
 
 function writtenOut(value: unknown): string {

@@ -7,6 +7,7 @@ import { changed, useLoaded } from '../../../state/store.ts';
 import { tell, tellProblem } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
+import { ShownText, UnseenNote } from '../../../ui/shown-text.tsx';
 import { Tag, Time } from '../../../ui/small.tsx';
 import { Loaded } from '../../../ui/states.tsx';
 import { words } from '../../../words/words.ts';
@@ -46,7 +47,11 @@ export function ChangeDialog({ slug, change, mayApprove, onClose }: ChangeDialog
         <span>{skills.on(change.base_version_no)}</span>
         <Tag tone={change.status === 'open' ? 'warn' : 'plain'}>{skills.status[change.status]}</Tag>
       </p>
-      {change.note !== '' && <p class="row-note">{change.note}</p>}
+      {change.note !== '' && (
+        <p class="row-note">
+          <ShownText text={change.note} />
+        </p>
+      )}
       {conflict === undefined ? (
         <Loaded of={loaded} shape="block">
           {(found) => <Difference change={found} />}
@@ -84,11 +89,14 @@ export function ChangeDialog({ slug, change, mayApprove, onClose }: ChangeDialog
 
 function Difference({ change: { diff, markdown } }: { readonly change: SkillChangeDetail }) {
   const { skills } = words.value;
-  if (diff !== null) return <Unified text={diff} />;
+  if (diff !== null) return <Unified text={diff} isProse />;
   return (
     <>
       <p class="soft small">{skills.tooLong}</p>
-      <pre class="markdown-raw">{markdown}</pre>
+      <UnseenNote text={markdown} />
+      <pre class="markdown-raw">
+        <ShownText text={markdown} />
+      </pre>
     </>
   );
 }
