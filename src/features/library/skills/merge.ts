@@ -1,63 +1,90 @@
 /** Joins what was proposed with what was published meanwhile. */
-import { diff3Merge } from 'node-diff3';
 import { Failure } from '../../../../protocol/core/errors.ts';
+import { changesOf, joined, type Region } from './lines.ts';
 
-/**
- * Pairs of equal lines that a comparison may look at. The library needs seconds for some thousands of lines that are all alike; within this it
- * fits into a turn of the event loop.
- */
-const PAIRS_MAX = 100_000;
+type Lines = readonly string[];
 
 interface Sides {
-  readonly live: readonly string[];
-  readonly proposed: readonly string[];
+  readonly live: Lines;
+  readonly base: Lines;
+  readonly proposed: Lines;
 }
 
-/** Line by line, a line together with the empty ones after it. Throws VERSION_CONFLICT with both sides marked, where both changed the same lines. */
+/** Line by line. Throws VERSION_CONFLICT with both sides marked, where both changed the same lines or lines that touch. */
 export function mergeSources(live: string, base: string, proposed: string): string {
   if (live === base || live === proposed) return proposed;
   if (proposed === base) return live;
-  const [a, o, b] = [linesOf(live), linesOf(base), linesOf(proposed)];
-  const head = commonLines(a, o, b);
-  const tail = commonLines(a.slice(head).reverse(), o.slice(head).reverse(), b.slice(head).reverse());
-  const [ownA, ownO, ownB] = [a, o, b].map((lines) => lines.slice(head, lines.length - tail)) as [string[], string[], string[]];
-  const isAlike = pairsOf(ownA, ownO) > PAIRS_MAX || pairsOf(ownB, ownO) > PAIRS_MAX;
-  const regions = isAlike ? [{ conflict: { a: ownA, b: ownB } }] : diff3Merge(ownA, ownO, ownB, { excludeFalseConflicts: true });
-  const middle = regions.map(({ ok, conflict }: { ok?: string[]; conflict?: { a: string[]; b: string[] } }) =>
-    conflict === undefined ? (ok ?? []).join('') : marked({ live: conflict.a, proposed: conflict.b }),
-  );
-  const text = [...a.slice(0, head), ...middle, ...a.slice(a.length - tail)].join('');
-  if (regions.every(({ conflict }: { conflict?: unknown }) => conflict === undefined)) return text;
+  const sides = { live: linesOf(live), base: linesOf(base), proposed: linesOf(proposed) };
+  const regions = regionsOf(sides);
+  const size = markSize([...sides.live, ...sides.proposed]);
+  const text = regions.map((region) => ('ok' in region ? region.ok.join('') : marked(region, size))).join('');
+  if (!hasConflict(regions)) return text;
   throw new Failure('VERSION_CONFLICT', {
-    message: 'The change and what was published since its base are about the same lines.',
+    message: 'The change and what was published since its base are about the same lines, or about lines next to each other.',
     hint: 'Read conflict, which has both sides marked; PUT the text that is right, or ask for a change of the live version.',
     conflict: text,
   });
 }
 
+/**
+ * Where lines repeat, which of them changed depends on the end from which texts are compared. What is joined has to be the same from both
+ * ends: otherwise a person decides.
+ */
+function regionsOf(sides: Sides): readonly Region[] {
+  const fromStart = joinedFrom(sides, false);
+  if (fromStart === undefined) return wholeConflict(sides);
+  if (hasConflict(fromStart)) return fromStart;
+  const fromEnd = joinedFrom(sides, true);
+  if (fromEnd === undefined) return wholeConflict(sides);
+  if (hasConflict(fromEnd)) return fromEnd;
+  return textOf(fromStart) === textOf(fromEnd) ? fromStart : wholeConflict(sides);
+}
+
+function joinedFrom({ live, base, proposed }: Sides, isFromEnd: boolean): readonly Region[] | undefined {
+  const ofLive = changesOf(base, live, isFromEnd);
+  const ofProposed = ofLive && changesOf(base, proposed, isFromEnd);
+  return ofLive && ofProposed && joined(base, ofLive, ofProposed);
+}
+
+function hasConflict(regions: readonly Region[]): boolean {
+  return regions.some((region) => !('ok' in region));
+}
+
+function textOf(regions: readonly Region[]): string {
+  return regions.flatMap((region) => ('ok' in region ? region.ok : [])).join('');
+}
+
+/** All but what both sides begin and end with. */
+function wholeConflict({ live, proposed }: Sides): readonly Region[] {
+  const head = commonLines(live, proposed);
+  const tail = commonLines(live.slice(head).reverse(), proposed.slice(head).reverse());
+  const own = (lines: Lines) => lines.slice(head, lines.length - tail);
+  return [{ ok: live.slice(0, head) }, { live: own(live), proposed: own(proposed) }, { ok: live.slice(live.length - tail) }];
+}
+
+function commonLines(some: Lines, others: Lines): number {
+  const end = some.findIndex((line, at) => line !== others[at]);
+  return end === -1 ? some.length : end;
+}
+
 function linesOf(text: string): string[] {
-  return text.split(/(?<=\n)(?=[^\n])/);
+  return text.split(/(?<=\n)(?=[\s\S])/);
 }
 
-function commonLines(...sides: readonly (readonly string[])[]): number {
-  const [first = []] = sides;
-  const lengthMin = Math.min(...sides.map(({ length }) => length));
-  let common = 0;
-  while (common < lengthMin && sides.every((lines) => lines[common] === first[common])) common += 1;
-  return common;
+const MARK_CHARS_MIN = 7;
+
+/** Longer than any line that looks like a mark, so that marks are told from what a text says of conflicts. */
+function markSize(lines: Lines): number {
+  const runs = lines.map((line) => /^(?:<+|=+|>+)/.exec(line)?.[0].length ?? 0);
+  return Math.max(MARK_CHARS_MIN, ...runs.map((length) => length + 1));
 }
 
-function pairsOf(some: readonly string[], others: readonly string[]): number {
-  const counts = new Map<string, number>();
-  for (const line of some) counts.set(line, (counts.get(line) ?? 0) + 1);
-  return others.reduce((pairs, line) => pairs + (counts.get(line) ?? 0), 0);
+function marked({ live, proposed }: Omit<Sides, 'base'>, size: number): string {
+  const mark = (sign: string) => sign.repeat(size);
+  return `${mark('<')} live version\n${ended(live)}${mark('=')}\n${ended(proposed)}${mark('>')} proposed change\n`;
 }
 
-function marked({ live, proposed }: Sides): string {
-  return `<<<<<<< live version\n${ended(live)}=======\n${ended(proposed)}>>>>>>> proposed change\n`;
-}
-
-function ended(lines: readonly string[]): string {
+function ended(lines: Lines): string {
   const text = lines.join('');
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }

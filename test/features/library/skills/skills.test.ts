@@ -164,7 +164,7 @@ describe('a proposed change', () => {
     const reply = await decide(id, change, acme.admin, 'merge');
     const body = await json(reply);
     expect([reply.status, body.code]).toEqual([409, 'VERSION_CONFLICT']);
-    expect(body.conflict).toContain('<<<<<<< live version\nOurs.\n\n=======\nTheirs.\n\n>>>>>>> proposed change\n');
+    expect(body.conflict).toContain('<<<<<<< live version\nOurs.\n=======\nTheirs.\n>>>>>>> proposed change\n');
     expect(await json(await read(`/v1/skills/${id}/changes?status=open`))).toMatchObject({ changes: [{ id: change }] });
   });
 
