@@ -41,4 +41,42 @@ describeWith('chromiumPath')('the review of a change of a skill', () => {
     await keepScreenshot(page, `skill review ${colorScheme} ${width}`);
     expect(unexpected(troubles)).toEqual([]);
   });
+
+  it.each(LOOKS)('names both sides of a conflict, and leads to a change that is right: %s, %i px', async (colorScheme, width) => {
+    const looks = { colorScheme, reducedMotion: 'reduce', viewport: { width, height: 800 } } as const;
+    const { page, client, troubles } = await stage.person(`conflicts-${width}@example.com`, looks);
+    const slug = `conflicts-${width}`;
+    await client.workspaces.create({ body: { name: 'Conflicts', slug } });
+    const { id: skillId } = (await client.skills.create({ params: { workspaceId: slug }, body: { markdown: SKILL } })).body;
+    const saying = (text: string) => SKILL.replace('Say what changed.', text);
+    const propose = async (title: string, text: string) =>
+      (await client.skillChanges.propose({ params: { skillId }, body: { markdown: saying(text), title } })).body;
+    await propose('Theirs', '- list what changed');
+    const ours = await propose('Ours', 'Say who changed it, and what it was that changed, and since when.');
+    await client.skillChanges.decide({ params: { skillId, changeId: ours.id }, body: { action: 'merge' } });
+    await page.goto(`${stage.origin}/w/${slug}/skills/${skillId}`);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Review Theirs' }).click();
+    await dialog.getByRole('button', { name: 'Merge' }).click();
+    await dialog.getByRole('region', { name: 'Live version' }).getByText('Say who changed it').waitFor();
+    await dialog.getByRole('region', { name: 'Proposed change' }).getByText('- list what changed', { exact: true }).waitFor();
+    expect(await dialog.getByText(/<<<|>>>/).count()).toBe(0);
+    expect(await dialog.evaluate((shown) => shown.scrollWidth - shown.clientWidth)).toBeLessThanOrEqual(0);
+    expect(await findingsOf(page, await axeSource())).toEqual([]);
+    await keepScreenshot(page, `skill conflict ${colorScheme} ${width}`);
+    // The refusal that was asked for.
+    expect(troubles.splice(0).join()).toContain('409');
+    await dialog.getByRole('button', { name: 'Propose the right text' }).click();
+    const source = dialog.getByLabel('Markdown');
+    expect(await source.inputValue()).toContain('<<<<<<< live version\nSay who changed it');
+    await dialog.getByRole('button', { name: 'Propose', exact: true }).click();
+    await dialog.getByText('The marks of the conflict are still in it').waitFor();
+    await source.fill(saying('List who changed what.'));
+    await dialog.getByLabel('What it is about').fill('Both');
+    await dialog.getByRole('button', { name: 'Propose', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Review Both' }).click();
+    await dialog.getByRole('button', { name: 'Merge' }).click();
+    await dialog.getByText('List who changed what.').waitFor();
+    expect(unexpected(troubles)).toEqual([]);
+  });
 });

@@ -57,7 +57,14 @@ export const enSkills = {
     reject: 'Reject',
     withdraw: 'Withdraw',
     done: { merge: 'The change is merged and published.', reject: 'The change is rejected.', withdraw: 'The change is withdrawn.' },
-    conflict: 'The change and the live version are about the same lines. Both sides are marked here; propose the text that is right.',
+    conflict:
+      'The change and the live version are about the same lines, or about lines next to each other. Propose the text that is right, then reject this change.',
+    live: 'Live version',
+    proposedSide: 'Proposed change',
+    noLines: 'No lines: they are removed.',
+    alike: (count: number) => (count === 1 ? '1 more line that both have' : `${count} more lines that both have`),
+    resolve: 'Propose the right text',
+    marksLeft: 'The marks of the conflict are still in it: choose what is right, and remove the lines that begin with <<<, === and >>>.',
     tooLong: 'Comparing takes too long. This is all of the text.',
   },
 };

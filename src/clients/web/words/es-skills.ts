@@ -68,7 +68,14 @@ export const esSkills: typeof enSkills = {
       reject: 'El cambio está rechazado.',
       withdraw: 'El cambio está retirado.',
     },
-    conflict: 'El cambio y la versión publicada tratan de las mismas líneas. Aquí están marcados ambos lados; propón el texto correcto.',
+    conflict:
+      'El cambio y la versión publicada tratan de las mismas líneas, o de líneas contiguas. Propón el texto correcto y luego rechaza este cambio.',
+    live: 'Versión publicada',
+    proposedSide: 'Cambio propuesto',
+    noLines: 'Ninguna línea: se quitan.',
+    alike: (count) => (count === 1 ? '1 línea más que ambos tienen' : `${count} líneas más que ambos tienen`),
+    resolve: 'Proponer el texto correcto',
+    marksLeft: 'Aún tiene las marcas del conflicto: elige lo correcto y quita las líneas que empiezan por <<<, === y >>>.',
     tooLong: 'Comparar tarda demasiado. Este es todo el texto.',
   },
 };

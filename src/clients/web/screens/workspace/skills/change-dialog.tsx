@@ -12,15 +12,18 @@ import { Tag, Time } from '../../../ui/small.tsx';
 import { Loaded } from '../../../ui/states.tsx';
 import { words } from '../../../words/words.ts';
 import { Unified } from '../../artifact/diff-view.tsx';
+import { ConflictView } from './conflict-view.tsx';
 
 interface ChangeDialogProps {
   readonly slug: string;
   readonly change: SkillChange;
   readonly mayApprove: boolean;
+  /** Given the text with the conflict marked, where the change cannot be merged. */
+  readonly onResolve: (conflict: string) => void;
   readonly onClose: () => void;
 }
 
-export function ChangeDialog({ slug, change, mayApprove, onClose }: ChangeDialogProps) {
+export function ChangeDialog({ slug, change, mayApprove, onResolve, onClose }: ChangeDialogProps) {
   const [conflict, setConflict] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const { skills, versions, app } = words.value;
@@ -58,8 +61,10 @@ export function ChangeDialog({ slug, change, mayApprove, onClose }: ChangeDialog
         </Loaded>
       ) : (
         <>
-          <p role="alert">{skills.conflict}</p>
-          <Unified text={conflict} />
+          <p class="notice warn conflict-note" role="alert">
+            {skills.conflict}
+          </p>
+          <ConflictView text={conflict} />
         </>
       )}
       <div class="dialog-foot">
@@ -73,9 +78,15 @@ export function ChangeDialog({ slug, change, mayApprove, onClose }: ChangeDialog
             <Button disabled={isBusy} onClick={() => void decide('reject')}>
               {skills.reject}
             </Button>
-            <Button look="main" isBusy={isBusy} onClick={() => void decide('merge')}>
-              {skills.merge}
-            </Button>
+            {conflict === undefined ? (
+              <Button look="main" isBusy={isBusy} onClick={() => void decide('merge')}>
+                {skills.merge}
+              </Button>
+            ) : (
+              <Button look="main" icon="pen" disabled={isBusy} onClick={() => onResolve(conflict)}>
+                {skills.resolve}
+              </Button>
+            )}
           </>
         ) : (
           <Button look="main" onClick={onClose}>

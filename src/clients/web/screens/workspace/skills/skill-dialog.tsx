@@ -1,13 +1,9 @@
 /** One skill: what it says, and what is proposed to it. */
 import { useState } from 'preact/hooks';
-import { api, type SkillChange } from '../../../api/client.ts';
-import { problemOf } from '../../../api/problem.ts';
+import type { SkillChange } from '../../../api/client.ts';
 import { bodyOf, type ReadSkill, useChanges, useSkill } from '../../../state/skills.ts';
-import { changed } from '../../../state/store.ts';
-import { tell } from '../../../state/toasts.ts';
 import { Button, LinkButton } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
-import { AreaField, TextField } from '../../../ui/fields.tsx';
 import { Markdown } from '../../../ui/markdown.tsx';
 import { Tag, Time } from '../../../ui/small.tsx';
 import { Loaded } from '../../../ui/states.tsx';
@@ -15,6 +11,7 @@ import { words } from '../../../words/words.ts';
 import { More } from '../../more.tsx';
 import { ChangeDialog } from './change-dialog.tsx';
 import { ChoosePageDialog } from './choose-page.tsx';
+import { ProposeDialog, type Unmerged } from './propose-dialog.tsx';
 import { SkillUses } from './skill-uses.tsx';
 
 interface SkillDialogProps {
@@ -27,13 +24,26 @@ export function SkillDialog({ slug, skillId, onClose }: SkillDialogProps) {
   const loaded = useSkill(skillId);
   const [mode, setMode] = useState<'read' | 'propose' | 'attach'>('read');
   const [reviewed, setReviewed] = useState<SkillChange>();
+  const [unmerged, setUnmerged] = useState<Unmerged>();
   const { skills } = words.value;
   const { data } = loaded;
-  if (mode === 'propose' && data !== undefined) return <ProposeDialog read={data} onClose={() => setMode('read')} />;
+  if (mode === 'propose' && data !== undefined) {
+    const close = () => {
+      setUnmerged(undefined);
+      setMode('read');
+    };
+    return <ProposeDialog read={data} begun={unmerged} onClose={close} />;
+  }
   if (mode === 'attach' && data !== undefined) return <ChoosePageDialog slug={slug} skill={data.detail} onClose={() => setMode('read')} />;
   if (reviewed !== undefined && data !== undefined) {
     const mayApprove = data.detail.may_approve;
-    return <ChangeDialog slug={slug} change={reviewed} mayApprove={mayApprove} onClose={() => setReviewed(undefined)} />;
+    const close = () => setReviewed(undefined);
+    const resolve = (conflict: string) => {
+      setUnmerged({ conflict, title: reviewed.title, note: reviewed.note });
+      setMode('propose');
+      close();
+    };
+    return <ChangeDialog slug={slug} change={reviewed} mayApprove={mayApprove} onResolve={resolve} onClose={close} />;
   }
   return (
     <Dialog title={data?.detail.name ?? skills.title} wide onClose={onClose}>
@@ -104,43 +114,5 @@ function Changes({ skillId, onReview }: { readonly skillId: string; readonly onR
       )}
       <More pages={pages} />
     </section>
-  );
-}
-
-function ProposeDialog({ read: { detail, markdown }, onClose }: { readonly read: ReadSkill; readonly onClose: () => void }) {
-  const [text, setText] = useState(markdown);
-  const [title, setTitle] = useState('');
-  const [note, setNote] = useState('');
-  const [error, setError] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
-  const { skills, app } = words.value;
-  const save = async (event: SubmitEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    const body = { markdown: text, ...(title.trim() !== '' && { title }), ...(note.trim() !== '' && { note }) };
-    try {
-      await api.skillChanges.propose({ params: { skillId: detail.id }, body });
-      changed(`skillChanges:${detail.id}`);
-      tell(skills.proposed);
-      onClose();
-    } catch (thrown) {
-      setError(problemOf(thrown).message);
-      setBusy(false);
-    }
-  };
-  return (
-    <Dialog title={skills.proposeTitle(detail.name)} wide isChanged={text !== markdown || title !== '' || note !== ''} onClose={onClose}>
-      <form noValidate onSubmit={save}>
-        <TextField label={skills.changeTitle} value={title} onText={setTitle} autoFocus />
-        <AreaField label={skills.source} error={error} value={text} onText={setText} rows={14} spellcheck={false} />
-        <AreaField label={skills.why} value={note} onText={setNote} rows={2} />
-        <div class="dialog-foot">
-          <Button onClick={onClose}>{app.cancel}</Button>
-          <Button type="submit" look="main" isBusy={isBusy} disabled={text === markdown}>
-            {skills.send}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
   );
 }
