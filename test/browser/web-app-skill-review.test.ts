@@ -56,6 +56,13 @@ describeWith('chromiumPath')('the review of a change of a skill', () => {
     await client.skillChanges.decide({ params: { skillId, changeId: ours.id }, body: { action: 'merge' } });
     await page.goto(`${stage.origin}/w/${slug}/skills/${skillId}`);
     const dialog = page.getByRole('dialog');
+    await dialog.getByRole('heading', { name: 'Attached to' }).waitFor();
+    const space = await dialog.evaluate((shown) => {
+      const [text, uses] = [shown.querySelector('.markdown'), shown.querySelector('[aria-labelledby="skill-uses"]')];
+      return (uses?.getBoundingClientRect().top ?? 0) - (text?.getBoundingClientRect().bottom ?? 0);
+    });
+    expect(space).toBeGreaterThanOrEqual(16);
+    await keepScreenshot(page, `skill space ${colorScheme} ${width}`);
     await dialog.getByRole('button', { name: 'Review Theirs' }).click();
     await dialog.getByRole('button', { name: 'Merge' }).click();
     await dialog.getByRole('region', { name: 'Live version' }).getByText('Say who changed it').waitFor();
