@@ -48,6 +48,20 @@ describeWith('chromiumPath')('the search of the web app', () => {
     expect(new URL(page.url()).pathname).toBe(`/p/${id}`);
   });
 
+  it('finds a connection of a workspace and opens the screen on which it is', async () => {
+    const { page, client, troubles } = await stage.person('connected@example.com');
+    const { body: workspace } = await client.workspaces.create({ body: { slug: 'tides', name: 'Tides' } });
+    const params = { workspaceId: workspace.id };
+    await client.connections.create({ params, body: { name: 'Tidal warehouse', type: 'http', config: { url: 'https://api.example.com' } } });
+    await openPalette(page, stage.origin, 'tidal');
+    await page.getByRole('option', { name: /^Tidal warehouse/ }).waitFor();
+    await page.getByRole('dialog').getByText('Connections', { exact: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('Tidal warehouse').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/w/tides/connections');
+    expect(unexpected(troubles)).toEqual([]);
+  });
+
   it.each([
     ['light', 1280],
     ['dark', 360],

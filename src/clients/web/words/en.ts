@@ -100,6 +100,7 @@ export const en = {
       artifacts: 'Pages',
       folders: 'Folders',
       datasets: 'Tables and datasets',
+      connectors: 'Connections',
       people: 'People',
       schedules: 'Jobs',
       alerts: 'Alerts and watches',

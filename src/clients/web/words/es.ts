@@ -100,6 +100,7 @@ export const es: Words = {
       artifacts: 'Páginas',
       folders: 'Carpetas',
       datasets: 'Tablas y conjuntos de datos',
+      connectors: 'Conexiones',
       people: 'Personas',
       schedules: 'Trabajos',
       alerts: 'Alertas y vigilancias',

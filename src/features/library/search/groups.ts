@@ -141,7 +141,8 @@ function datasets(sql: Queries, asking: Asking): Statement {
 function connectors(sql: Queries, asking: Asking): Statement {
   if (asking.scopes !== null) return NOTHING(sql);
   return sql`
-    select c.id, 'connection' as type, c.name as title, c.type || ', ' || w.name as subtitle, null::text as path, c.updated_at_ms
+    select c.id, 'connection' as type, c.name as title, c.type || ', ' || w.name as subtitle,
+      '/w/' || w.slug || '/connections' as path, c.updated_at_ms
     from connection c join workspace w on w.id = c.workspace_id
     where c.workspace_id = any(${workspacesOf(asking)}::text[]) and w.deleted_at_ms is null`;
 }

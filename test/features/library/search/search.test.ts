@@ -270,6 +270,7 @@ describe.each(databaseKinds())('over %s', (database) => {
     expect(ofMember.artifacts.map(({ title }) => title)).toEqual(['Tidal board']);
     expect(ofMember.datasets).toHaveLength(2);
     expect(ofMember.connectors).toHaveLength(1);
+    expect(ofMember.connectors[0]?.url).toMatch(/\/w\/[^/]+\/connections$/);
     expect([ofMember.schedules, ofMember.alerts, (await found(easel, member, 'builder')).crew]).toEqual([[], [], []]);
     const recent = await found(easel, boss, '', '&groups=folders,people');
     expect([recent.folders.length, recent.people.length, recent.artifacts.length]).toEqual([1, 2, 0]);
