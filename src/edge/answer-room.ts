@@ -4,7 +4,7 @@ import type { Answer } from './answer.ts';
 import { type AnswersInFlight, LARGE_BYTES, type WaitingAnswer } from './answers-in-flight.ts';
 import type { Exchange } from './exchange.ts';
 import { failureAnswer } from './failures.ts';
-import type { Operation } from './operation.ts';
+import { isRead, type Operation } from './operation.ts';
 
 /** The answer, or the refusal of a large one for which the shares of its receiver have no room. */
 export function withRoom(answers: AnswersInFlight, exchange: Exchange, operation: Operation | undefined, answer: Answer): Answer {
@@ -28,7 +28,7 @@ function roomFor(
 ): WaitingAnswer {
   const bytes = Buffer.byteLength(payload ?? '');
   // Nobody may be told that a call has failed which has changed something.
-  const reads = operation === undefined || operation.endpoint.method === 'GET' || operation.endpoint.reads === true;
+  const reads = operation === undefined || isRead(operation);
   if (!reads && changedNothing !== true) return answers.admitAnyway(exchange, bytes);
   return answers.admit(exchange, bytes, isShared && payload instanceof Uint8Array ? payload.buffer : undefined);
 }

@@ -17,6 +17,15 @@ const WORDS: Readonly<Record<DependencyName, string>> = {
 };
 const RETRY_AFTER_S = 5;
 
+/** A read for which the database took too long: a read changes nothing, so that the caller may ask again, for less. */
+export function lateReadFailure(): Failure {
+  return new Failure('UNAVAILABLE', {
+    message: 'The database took too long to answer this.',
+    hint: 'Try again, or ask for less: fewer or longer words, a shorter period, one workspace, a smaller limit.',
+    retryAfterS: RETRY_AFTER_S,
+  });
+}
+
 export function dependencyFailure(name: DependencyName, health: Health): Failure {
   const since = health.state === 'down' ? ` since ${dateTime(health.sinceMs)}: ${health.reason}` : '';
   return new Failure('UNAVAILABLE', { message: `${WORDS[name]} does not answer${since}.`, retryAfterS: RETRY_AFTER_S });

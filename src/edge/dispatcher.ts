@@ -13,7 +13,7 @@ import type { ConnectionCaps } from '../platform/descriptors.ts';
 import { loopTurns } from '../platform/loop-turns.ts';
 import type { Metrics, RequestMeter, RuntimeStats } from '../platform/metrics.ts';
 import type { Sql } from '../storage/sql.ts';
-import { unavailableDependency } from '../storage/unavailable.ts';
+import { isLateStatement, unavailableDependency } from '../storage/unavailable.ts';
 import { Admission, type AdmissionDeps, type Authenticator, type Heads, mayChange } from './admission.ts';
 import type { Answer } from './answer.ts';
 import { withRoom } from './answer-room.ts';
@@ -26,7 +26,7 @@ import { chain } from './chain.ts';
 import { Connections } from './connections.ts';
 import { type ContentDoor, contentAnswer } from './content-door.ts';
 import { corsLines, isPreflight, PREFLIGHT_ANSWER } from './cors.ts';
-import { dependencyFailure } from './dependency-failures.ts';
+import { dependencyFailure, lateReadFailure } from './dependency-failures.ts';
 import { ClientGone, Exchange, type UpgradeOffer } from './exchange.ts';
 import { type FailureExtras, failureAnswer } from './failures.ts';
 import { carriedRequest, carriedResponse } from './forwarding/carried-call.ts';
@@ -40,7 +40,7 @@ import { type HostKind, Hosts } from './hosts.ts';
 import { ReplayedFailure } from './idempotency.ts';
 import type { Limiters } from './limits.ts';
 import type { OpenAccess } from './open-access.ts';
-import { actorOf, DATA_PREFIX, type Operation, routeTable } from './operation.ts';
+import { actorOf, DATA_PREFIX, isRead, type Operation, routeTable } from './operation.ts';
 import { OwnPages } from './own-pages.ts';
 import { PendingCalls } from './pending-calls.ts';
 import { Pipeline, typesOf } from './pipeline.ts';
@@ -420,6 +420,10 @@ export class Dispatcher {
     else if (error instanceof ReplayedFailure) {
       exchange.replayed = true;
       failure = error.failure;
+    } else if (progress.operation !== undefined && isRead(progress.operation) && isLateStatement(error)) {
+      failure = lateReadFailure();
+      const { requestId, path } = exchange;
+      this.#deps.log.warn({ requestId, path, operation: progress.operation.id }, 'the database took too long for a read');
     } else {
       const away = unavailableDependency(error);
       failure = away === undefined ? new Failure('INTERNAL_ERROR') : dependencyFailure(away, this.#deps.dependencies.health(away));

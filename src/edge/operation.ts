@@ -62,6 +62,11 @@ export function routeTable(handlers: Handlers, metrics: Metrics): Router<Operati
   return router;
 }
 
+/** Whether its calls change nothing. */
+export function isRead({ endpoint }: Operation): boolean {
+  return endpoint.method === 'GET' || endpoint.reads === true;
+}
+
 /** The artifact whose live state a request touches; undefined where there is none. */
 export function actorOf(
   router: Router<Operation>,

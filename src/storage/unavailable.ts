@@ -33,6 +33,16 @@ export function unavailableDependency(error: unknown): 'database' | 'objects' | 
   return CONNECTION_CODES.has(error.code) ? 'database' : undefined;
 }
 
+const QUERY_CANCELED = '57014';
+
+/**
+ * Whether a statement ran longer than our connections allow. A statement that somebody has cancelled has the same code and only another text; where
+ * the server writes another language than English the two cannot be told apart, and neither is taken for a time-out.
+ */
+export function isLateStatement(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && error.code === QUERY_CANCELED && error.message.includes('statement timeout');
+}
+
 /** Whether the object store could not be reached, or says that it cannot serve now. */
 export function isStoreAway(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
