@@ -28,6 +28,7 @@ import {
 } from './index-rows.ts';
 import { packed } from './packing.ts';
 import { readPages } from './reading.ts';
+import { SearchStatistics } from './statistics.ts';
 import { StemBook } from './stems.ts';
 
 export interface IndexerDeps extends Pick<ServiceDeps, 'sql' | 'objects'> {
@@ -72,10 +73,12 @@ export class Indexer {
   #passes: Promise<void> | undefined;
   #claiming: Promise<undefined> = Promise.resolve(undefined);
   readonly #stems: StemBook;
+  readonly #statistics: SearchStatistics;
 
   constructor(deps: IndexerDeps) {
     this.#deps = deps;
     this.#stems = new StemBook(deps.sql);
+    this.#statistics = new SearchStatistics(deps);
     const { 'artifact.changed': changed, 'artifact.replaced': replaced } = onArtifact(({ artifactId }) => this.#hear(artifactId));
     deps.bus.listen('search', {
       ...(changed && { 'artifact.changed': changed }),
@@ -120,6 +123,7 @@ export class Indexer {
     this.#gathering?.cancel();
     this.#looking?.cancel();
     await this.#passes;
+    await this.#statistics.close();
   }
 
   #hear(id: ArtifactId): void {
@@ -166,6 +170,8 @@ export class Indexer {
         log.warn({ err }, 'the queue of the search index could not be read or written; it is again in a minute');
     }
     this.#looking?.cancel();
+    // Of what is there already at the start, too.
+    if (!this.#stopping.signal.aborted) this.#statistics.written(0);
     if (!this.#stopping.signal.aborted) this.#looking = clock.after(LOOK_EVERY_MS, () => this.lookAtAll());
   }
 
@@ -235,6 +241,7 @@ export class Indexer {
     if (gone.length > 0) await endTurns(sql, gone);
     documents.push(...(await this.#documentsOf(pages)));
     const written = await this.#write(documents).catch(() => new Set<ArtifactId>());
+    this.#statistics.written(written.size);
     // What has changed meanwhile, what somebody holds, and all of them where one is what the database does not take.
     for (const document of documents)
       if (!written.has(document.turn.artifactId)) await this.#orPostpone(document.turn, () => this.#writeAlone(document));
