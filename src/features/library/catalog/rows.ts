@@ -116,14 +116,23 @@ function hasWords(sql: Queries, words: readonly string[]): Statement {
     ) as t)`;
 }
 
+/** Whether entry `e` is of the domain, whatever the case and accents of either. */
+function isOfDomain(sql: Queries, domain: string | null): Statement {
+  return domain === null ? sql`true` : sql`search_folded(e.domain) = search_folded(${domain})`;
+}
+
+/** Whether entry `e` has the tag, whatever the case and accents of either. */
+function hasTag(sql: Queries, tag: string | null): Statement {
+  return tag === null ? sql`true` : sql`exists (select from unnest(e.tags) as t (tag) where search_folded(t.tag) = search_folded(${tag}))`;
+}
+
 export function listEntries(sql: Queries, catalog: Catalog, wanted: Wanted, after: PageKey, rowsMax: number) {
   return sql<EntryRow[]>`
     with ${entries(sql, catalog)}
     select ${columns(sql, catalog.workspaceId)} from entry e
     where ${hasWords(sql, wanted.words)}
       and (${wanted.kind}::text is null or e.kind = ${wanted.kind})
-      and (${wanted.domain}::text is null or e.domain = ${wanted.domain})
-      and (${wanted.tag}::text is null or ${wanted.tag} = any(e.tags))
+      and ${isOfDomain(sql, wanted.domain)} and ${hasTag(sql, wanted.tag)}
       and (e.updated_at_ms, e.id) < (${after.number}, ${after.id})
     order by e.updated_at_ms desc, e.id desc limit ${rowsMax}`;
 }
@@ -134,21 +143,25 @@ export interface FacetRow {
   readonly count: number;
 }
 
-/** Each facet under the other filters, so that its values are what one can choose instead. The most frequent first. */
+/**
+ * Each facet under the other filters, so that its values are what one can choose instead. The most frequent first. Spellings that a filter takes for
+ * the same are one value, as it is written most often.
+ */
 export function countFacets(sql: Queries, catalog: Catalog, { words, kind, domain, tag }: Wanted) {
   return sql<FacetRow[]>`
     with ${entries(sql, catalog)}, found as (
-      select e.kind, e.domain, e.tags,
+      select e.id, e.kind, e.domain, e.tags,
         ${kind}::text is null or e.kind = ${kind} as by_kind,
-        ${domain}::text is null or coalesce(e.domain = ${domain}, false) as by_domain,
-        ${tag}::text is null or ${tag} = any(e.tags) as by_tag
+        coalesce(${isOfDomain(sql, domain)}, false) as by_domain, ${hasTag(sql, tag)} as by_tag
       from entry e where ${hasWords(sql, words)}
     ), counted as (
       select 'kind' as facet, kind as value, count(*)::int as count from found where by_domain and by_tag group by kind
       union all
-      select 'domain', domain, count(*)::int from found where by_kind and by_tag and domain is not null group by domain
+      select 'domain', mode() within group (order by domain), count(*)::int from found where by_kind and by_tag and domain is not null
+      group by search_folded(domain)
       union all
-      select 'tag', t.tag, count(*)::int from found cross join unnest(tags) as t (tag) where by_kind and by_domain group by t.tag
+      select 'tag', mode() within group (order by t.tag), count(distinct id)::int from found cross join unnest(tags) as t (tag)
+      where by_kind and by_domain group by search_folded(t.tag)
     )
     select facet, value, count from (
       select *, row_number() over (partition by facet order by count desc, value) as place from counted
@@ -161,8 +174,7 @@ export async function countEntries(sql: Queries, catalog: Catalog, wanted: Wante
     select count(*)::int as total from entry e
     where ${hasWords(sql, wanted.words)}
       and (${wanted.kind}::text is null or e.kind = ${wanted.kind})
-      and (${wanted.domain}::text is null or e.domain = ${wanted.domain})
-      and (${wanted.tag}::text is null or ${wanted.tag} = any(e.tags))`;
+      and ${isOfDomain(sql, wanted.domain)} and ${hasTag(sql, wanted.tag)}`;
   return row?.total ?? 0;
 }
 

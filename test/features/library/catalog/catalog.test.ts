@@ -264,6 +264,19 @@ describe('an enabled catalog', () => {
     expect(namesOf({ entries })).toEqual(['note Budget']);
     expect(facets.domains).toEqual([{ value: 'Comptabilité', count: 1 }]);
     expect(facets.kinds).toContainEqual({ value: 'table', count: 1 });
+    for (const by of ['domain=comptabilite', 'domain=COMPTABILIT%C3%89', 'tag=YEARLY'])
+      expect(namesOf(await call('GET', `/catalog?count=true&${by}`, acme.member)), by).toEqual(['note Budget']);
+    expect(await call('GET', '/catalog?count=true&tag=Yearly&domain=COMPTABILITÉ', acme.member)).toMatchObject({
+      total: 1,
+      facets: {
+        kinds: [{ value: 'note', count: 1 }],
+        domains: [{ value: 'Comptabilité', count: 1 }],
+        tags: [{ value: 'yearly', count: 1 }],
+      },
+    });
+    const other = await call('POST', '/catalog/entries', acme.member, { name: 'Ledger', domain: 'comptabilité' });
+    expect((await call('GET', '/catalog?kind=note', acme.member)).facets.domains).toEqual([{ value: expect.any(String), count: 2 }]);
+    await raw('DELETE', `/catalog/entries/${other.id}`, acme.member);
     const page = await call('GET', '/catalog?limit=2', acme.member);
     const rest = await call('GET', `/catalog?limit=50&cursor=${page.next_cursor}`, acme.member);
     expect(new Set([...page.entries, ...rest.entries].map(({ id }: Entry) => id)).size).toBe(4);
