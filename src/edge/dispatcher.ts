@@ -412,23 +412,29 @@ export class Dispatcher {
     setImmediate(() => (decided === undefined ? fail() : void decided.then(fail, fail)));
   }
 
+  /** What the caller is told. A bug is reported. */
+  #failureOf(exchange: Exchange, progress: Progress, error: unknown): Failure {
+    if (error instanceof Failure) return error;
+    if (error instanceof ReplayedFailure) {
+      exchange.replayed = true;
+      return error.failure;
+    }
+    const { operation } = progress;
+    if (operation !== undefined && isRead(operation) && isLateStatement(error)) {
+      const { requestId, path } = exchange;
+      this.#deps.log.warn({ requestId, path, operation: operation.id }, 'the database took too long for a read');
+      return lateReadFailure();
+    }
+    const away = unavailableDependency(error);
+    if (away !== undefined) return dependencyFailure(away, this.#deps.dependencies.health(away));
+    if (!(error instanceof ClientGone)) this.#report(exchange, progress, error);
+    return new Failure('INTERNAL_ERROR');
+  }
+
   #fail(exchange: Exchange, progress: Progress, error: unknown): void {
-    let failure: Failure;
     // A caller without access any more must not go on sending the rest of the body.
     if (error === exchange.refusal && exchange.headers.contentLength > 0) progress.closeAfter = true;
-    if (error instanceof Failure) failure = error;
-    else if (error instanceof ReplayedFailure) {
-      exchange.replayed = true;
-      failure = error.failure;
-    } else if (progress.operation !== undefined && isRead(progress.operation) && isLateStatement(error)) {
-      failure = lateReadFailure();
-      const { requestId, path } = exchange;
-      this.#deps.log.warn({ requestId, path, operation: progress.operation.id }, 'the database took too long for a read');
-    } else {
-      const away = unavailableDependency(error);
-      failure = away === undefined ? new Failure('INTERNAL_ERROR') : dependencyFailure(away, this.#deps.dependencies.health(away));
-      if (away === undefined && !(error instanceof ClientGone)) this.#report(exchange, progress, error);
-    }
+    const failure = this.#failureOf(exchange, progress, error);
     const { requestId, path, headers, isForApi } = exchange;
     const body = progress.operation?.endpoint.body;
     const extras: FailureExtras = {
