@@ -373,6 +373,8 @@ export const LIMITS = {
   // Attempts at codes in an hour, for one address: TOO_MANY_ATTEMPTS
   signInCodeTriesPerEmailPerHour: 30,
   pagePasswordTriesPerQuarter: 10,
+  // Wrong passwords of one share link from all networks together, which its visitors have to wait for too: TOO_MANY_ATTEMPTS
+  sharePasswordTriesPerLinkPerHour: 100,
   // A session ends after this time without a call, and after this time in any case: UNAUTHORIZED
   sessionIdleMs: 14 * 24 * 60 * 60 * 1000,
   sessionTtlMs: 90 * 24 * 60 * 60 * 1000,

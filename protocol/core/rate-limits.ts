@@ -151,8 +151,14 @@ export const SIGN_IN_LIMITS = {
 /** Spent by the content server before the password of a page is checked, and forgotten where it is right. */
 export const PAGE_PASSWORD_TRIES = handlerLimit('pagePasswordTries', LIMITS.pagePasswordTriesPerQuarter, QUARTER_S, 'artifact and network');
 
-/** Spent before the password of a share link is checked, and forgotten where it is right. */
+/** Spent before the password of a share link is checked, and forgotten where it is right; of the link in all, that attempt is given back. */
 export const SHARE_PASSWORD_TRIES = handlerLimit('sharePasswordTries', LIMITS.pagePasswordTriesPerQuarter, QUARTER_S, 'link and network');
+export const SHARE_PASSWORD_TRIES_OF_LINK = handlerLimit(
+  'sharePasswordTriesOfLink',
+  LIMITS.sharePasswordTriesPerLinkPerHour,
+  HOUR_S,
+  'link',
+);
 
 function handlerLimit<const By extends string>(name: string, quota: number, windowS: number, by: By) {
   return { name, quota, windowS, by, kept: 'shared', spentBy: 'handler' } as const;

@@ -76,6 +76,11 @@ export const files = {
     replies: {
       elsewhere: { status: 303, media: 'text/plain', description: 'The page of the link, in Location.' },
       again: { status: 400, media: 'text/html', description: 'The form again, with what to correct.' },
+      wait: {
+        status: 429,
+        media: 'text/html',
+        description: 'The form again, after too many wrong passwords. Retry-After says how long to wait.',
+      },
       none,
     },
   }),

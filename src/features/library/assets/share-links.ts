@@ -4,7 +4,7 @@ import type { Principal } from '../../../../actors/access/access.ts';
 import type { Clock } from '../../../../actors/runtime/ports.ts';
 import { Failure } from '../../../../protocol/core/errors.ts';
 import type { ShareLinkId } from '../../../../protocol/core/ids.ts';
-import { SHARE_PASSWORD_TRIES } from '../../../../protocol/core/rate-limits.ts';
+import { SHARE_PASSWORD_TRIES, SHARE_PASSWORD_TRIES_OF_LINK } from '../../../../protocol/core/rate-limits.ts';
 import { Grants } from '../../../content/grants.ts';
 import { networkOf } from '../../../edge/address.ts';
 import type { BaseCall } from '../../../edge/call.ts';
@@ -26,7 +26,7 @@ interface Deps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly config: { readonly baseUrl: string };
-  readonly limiter: Pick<SharedLimiter, 'spend' | 'forget'>;
+  readonly limiter: Pick<SharedLimiter, 'spend' | 'forget' | 'giveBack'>;
   readonly hasher: PasswordHasher;
 }
 
@@ -90,8 +90,12 @@ export class ShareLinks {
     // Counted before it is checked, so that attempts that come together cannot exceed the limit.
     const { retryAfterS } = await limiter.spend(SHARE_PASSWORD_TRIES, key);
     if (retryAfterS > 0) throw new Failure('TOO_MANY_ATTEMPTS', { retryAfterS });
+    // Who has many networks has no more attempts than this.
+    const ofLink = await limiter.spend(SHARE_PASSWORD_TRIES_OF_LINK, link.id);
+    if (ofLink.retryAfterS > 0) throw new Failure('TOO_MANY_ATTEMPTS', { retryAfterS: ofLink.retryAfterS });
     if (!(await hasher.verify(link.passwordHash, password, network))) return null;
     await limiter.forget(SHARE_PASSWORD_TRIES, key);
+    await limiter.giveBack(SHARE_PASSWORD_TRIES_OF_LINK, link.id, ofLink);
     const untilMs = Math.min(clock.nowMs() + UNLOCKED_MS, link.expiresAtMs ?? Number.POSITIVE_INFINITY);
     const others = (await this.#unlocked(cookies)).filter(({ id }) => id !== link.id);
     const unlocked = [{ id: link.id, untilMs }, ...others].slice(0, UNLOCKED_MAX);

@@ -57,8 +57,9 @@ export function sharePages({ sql, shareLinks }: Deps): Handlers<'pages.share' | 
         return again(frame, passwordView(secret, words, words.wrong));
       } catch (error) {
         if (!(error instanceof Failure) || error.code !== 'TOO_MANY_ATTEMPTS') throw error;
-        const minutes = Math.ceil((error.details.retryAfterS ?? 60) / 60);
-        return again(frame, passwordView(secret, words, words.wait(minutes)));
+        const { retryAfterS = 60 } = error.details;
+        const { body, type, headers } = again(frame, passwordView(secret, words, words.wait(Math.ceil(retryAfterS / 60))));
+        return { reply: 'wait', body, type, headers: { ...headers, 'Retry-After': String(retryAfterS) } } as const;
       }
     },
   };

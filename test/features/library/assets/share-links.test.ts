@@ -96,7 +96,34 @@ test('a password is asked for, in the language of the visitor, and only a few ti
   const guesser = new Visitor(easel);
   for (let at = 0; at < LIMITS.pagePasswordTriesPerQuarter; at += 1) expect((await form('wrong', guesser)).status).toBe(400);
   const late = await form(PASSWORD, guesser);
-  expect([late.status, await late.text()]).toEqual([400, expect.stringContaining('too many attempts')]);
+  expect([late.status, await late.text()]).toEqual([429, expect.stringContaining('too many attempts')]);
+  expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
+});
+
+test('a link takes so many wrong passwords in all, from whatever networks', async () => {
+  const file = await delivered(easel, user, 'guessed from everywhere');
+  const { path } = await link(easel, user, file.id, { gate: 'password', password: PASSWORD });
+  const tries = () => easel.sql<{ tries: number }[]>`
+    select cardinality(w.taken_at_ms) as tries from rate_window w where w.limit_name = 'sharePasswordTriesOfLink'
+      and w.subject = (select id from asset_link where deliverable_id = ${file.id})`;
+  const form = (password: string) =>
+    new Visitor(easel).fetch(path, {
+      method: 'POST',
+      body: new URLSearchParams({ password }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  expect((await form('wrong')).status).toBe(400);
+  expect(await tries()).toEqual([{ tries: 1 }]);
+  // A right one is none of them.
+  expect((await form(PASSWORD)).status).toBe(303);
+  expect(await tries()).toEqual([{ tries: 1 }]);
+  // As if the others had come from elsewhere.
+  await easel.sql`
+    update rate_window set taken_at_ms = array_fill(${easel.clock.nowMs()}::bigint, array[${LIMITS.sharePasswordTriesPerLinkPerHour}::int])
+    where limit_name = 'sharePasswordTriesOfLink'`;
+  expect((await form(PASSWORD)).status).toBe(429);
+  easel.clock.advance(HOUR_MS);
+  expect((await form(PASSWORD)).status).toBe(303);
 });
 
 test('a domain admits who is signed in with a proved address of it', async () => {
