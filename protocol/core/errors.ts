@@ -669,7 +669,7 @@ export const ERRORS = {
     status: 507,
     code: 'STORAGE_LIMIT_EXCEEDED',
     message: 'The storage of the account is full.',
-    hint: 'Delete drafts, old versions or blobs; GET /v1/account shows what is used.',
+    hint: 'Delete drafts, old versions, files or blobs; GET /v1/account shows what is used.',
   },
   OWNER_MOVED: { status: 503, message: 'The artifact is moving to another node.', hint: 'Try again after the seconds in Retry-After.' },
   UNAVAILABLE: { status: 503, message: 'The service cannot answer this request now.', hint: 'Try again after the seconds in Retry-After.' },

@@ -19,6 +19,7 @@ const guarded = table.filter(([, { access }]) => access.who !== 'anyone' && acce
 /** What the example names is not the agent's, whatever its scopes: the answer, and why. */
 const NOT_THEIRS: Partial<Readonly<Record<EndpointId, readonly [status: number, why: string]>>> = {
   'publish.upload': [404, 'the upload was begun by somebody else'],
+  'workspaceAssets.sendPiece': [404, 'the upload was begun by somebody else'],
   'folders.move': [404, 'the artifact is private'],
   'skills.get': [404, 'the skill is of another workspace'],
   'skills.markdown': [404, 'the skill is of another workspace'],

@@ -19,6 +19,8 @@ export interface Library {
   readonly accounts: readonly UserId[];
   /** What the caller is recorded as. */
   readonly creator: string;
+  /** What the caller may be recorded as: one person may have several accounts. */
+  readonly own: readonly string[];
   /** Whose things the caller may change; null where it is everybody's. */
   readonly keeps: readonly string[] | null;
 }
@@ -26,7 +28,8 @@ export interface Library {
 type Caller = Pick<BaseCall, 'principal'>;
 
 export function mine(call: Caller & { readonly user: UserId }): Library {
-  return { workspaceId: null, holder: call.user, accounts: accountsOf(call.principal), creator: call.user, keeps: null };
+  const accounts = accountsOf(call.principal);
+  return { workspaceId: null, holder: call.user, accounts, creator: call.user, own: [call.user, ...accounts], keeps: null };
 }
 
 export function ours({ principal, workspace }: Caller & { readonly workspace: WorkspaceSeat }): Library {
@@ -34,8 +37,8 @@ export function ours({ principal, workspace }: Caller & { readonly workspace: Wo
   if (creator === null) throw new Error('only members and agents are admitted to the assets of a workspace');
   // An agent is an editor of what its workspace has; its scopes and the endpoints narrow that.
   const keepsAll = principal.kind === 'agent' || administers(workspace.role);
-  const keeps = keepsAll ? null : [creator, ...accountsOf(principal)];
-  return { workspaceId: workspace.id, holder: workspace.id, accounts: [], creator, keeps };
+  const own = [creator, ...accountsOf(principal)];
+  return { workspaceId: workspace.id, holder: workspace.id, accounts: [], creator, own, keeps: keepsAll ? null : own };
 }
 
 /** SQL condition: the row `l` belongs to the library. */

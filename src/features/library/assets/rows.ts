@@ -102,7 +102,13 @@ export async function requireLoose(tx: Queries, library: Library, id: BlobId): P
     select l.id, l.filename, l.mime_type as "mimeType", l.size_bytes as "sizeBytes", false as "hasPicture", l.created_by as "createdBy",
       l.created_at_ms as "createdAtMs", coalesce(l.owner_id, l.workspace_id) as holder
     from asset_file l where l.id = ${id} and l.deliverable_id is null and ${within(tx, library)} for update`;
-  if (row === undefined) throw new Failure('BLOB_NOT_FOUND', { param: 'blobId' });
+  if (row === undefined) {
+    throw new Failure('BLOB_NOT_FOUND', {
+      param: 'blobId',
+      message: 'There is no such loose file: it may be a file of the library already, or of another one.',
+      hint: 'GET …/assets lists the loose files; upload the bytes again to use them once more.',
+    });
+  }
   return row;
 }
 

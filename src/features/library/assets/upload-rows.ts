@@ -14,26 +14,34 @@ export interface UploadRow {
   readonly sha256: string | null;
   readonly offsetBytes: number;
   readonly fileId: BlobId | null;
+  /** Who has begun it, and will have stored the file. */
+  readonly createdBy: string;
   readonly expiresAtMs: number;
 }
 
 function uploads(sql: Queries) {
   return sql`
     select l.id, l.holder, l.filename, l.mime_type as "mimeType", l.size_bytes as "sizeBytes", encode(l.sha256, 'hex') as sha256,
-      l.offset_bytes as "offsetBytes", l.file_id as "fileId", l.expires_at_ms as "expiresAtMs"
+      l.offset_bytes as "offsetBytes", l.file_id as "fileId", l.created_by as "createdBy", l.expires_at_ms as "expiresAtMs"
     from asset_upload l`;
 }
 
-/** SQL condition: the caller may go on with it, and it has not expired. */
+/** SQL condition: the caller may see and cancel it, and it has not expired. */
 function isOpen(sql: Queries, library: Library, nowMs: number) {
   const kept = library.keeps === null ? sql`true` : sql`l.created_by = any(${[...library.keeps]}::text[])`;
   return sql`${within(sql, library)} and ${kept} and l.expires_at_ms > ${nowMs}`;
 }
 
-/** `locked`: until the transaction ends. */
-export async function findUpload(sql: Queries, library: Library, id: UploadId, nowMs: number, locked = false): Promise<UploadRow | null> {
+export async function findUpload(sql: Queries, library: Library, id: UploadId, nowMs: number): Promise<UploadRow | null> {
+  const [row] = await sql<UploadRow[]>`${uploads(sql)} where l.id = ${id} and ${isOpen(sql, library, nowMs)}`;
+  return row ?? null;
+}
+
+/** One that the caller has begun. `locked`: until the transaction ends. */
+export async function findBegun(sql: Queries, library: Library, id: UploadId, nowMs: number, locked: boolean): Promise<UploadRow | null> {
   const lock = locked ? sql`for update of l` : sql``;
-  const [row] = await sql<UploadRow[]>`${uploads(sql)} where l.id = ${id} and ${isOpen(sql, library, nowMs)} ${lock}`;
+  const [row] = await sql<UploadRow[]>`
+    ${uploads(sql)} where l.id = ${id} and l.created_by = any(${[...library.own]}::text[]) and ${isOpen(sql, library, nowMs)} ${lock}`;
   return row ?? null;
 }
 

@@ -30,6 +30,7 @@ import {
   countUnfinished,
   deleteComplete,
   deleteUpload,
+  findBegun,
   findSame,
   findUpload,
   insertUpload,
@@ -66,7 +67,10 @@ export function uploadActions(deps: AssetDeps) {
         const open = await countUnfinished(tx, library.creator, nowMs);
         requireFewer(open, LIMITS.assetUploadsOpenMax, 'unfinished uploads of one person: finish or cancel some');
         await insertUpload(tx, library, { ...file, id, expiresAtMs }, nowMs);
-        return { row: { ...file, id, holder: library.holder, offsetBytes: 0, fileId: null, expiresAtMs }, isNew: true };
+        return {
+          row: { ...file, id, holder: library.holder, offsetBytes: 0, fileId: null, createdBy: library.creator, expiresAtMs },
+          isNew: true,
+        };
       });
       return { reply: isNew ? 'created' : 'resumed', body: await present(deps, row) } as const;
     },
@@ -75,7 +79,7 @@ export function uploadActions(deps: AssetDeps) {
     },
     async sendPiece(library: Library, call: AssetCall<'sendPiece'>) {
       const { params, body } = call;
-      let upload = await requireUpload(sql, library, params.uploadId, call.nowMs);
+      let upload = await requireBegun(sql, library, params.uploadId, call.nowMs);
       requirePlace(upload, call.query.offset, body.lengthBytes);
       if (body.lengthBytes > 0) upload = await receivePiece(deps, library, call, upload);
       if (upload.fileId === null && upload.offsetBytes === upload.sizeBytes) {
@@ -123,8 +127,15 @@ function fileOf({ filename, mimeType, sizeBytes }: AssetCall<'beginUpload'>['bod
 }
 
 /** Throws UPLOAD_NOT_FOUND. */
-async function requireUpload(sql: Queries, library: Library, id: UploadId, nowMs: number, locked = false): Promise<UploadRow> {
-  const row = await findUpload(sql, library, id, nowMs, locked);
+async function requireUpload(sql: Queries, library: Library, id: UploadId, nowMs: number): Promise<UploadRow> {
+  const row = await findUpload(sql, library, id, nowMs);
+  if (row === null) throw new Failure('UPLOAD_NOT_FOUND', { param: 'uploadId' });
+  return row;
+}
+
+/** Only who has begun an upload sends its bytes: the file is theirs. Throws UPLOAD_NOT_FOUND. */
+async function requireBegun(sql: Queries, library: Library, id: UploadId, nowMs: number, locked = false): Promise<UploadRow> {
+  const row = await findBegun(sql, library, id, nowMs, locked);
   if (row === null) throw new Failure('UPLOAD_NOT_FOUND', { param: 'uploadId' });
   return row;
 }
@@ -135,10 +146,17 @@ function requirePlace(upload: UploadRow, offset: number, bytes: number): void {
   if (offset !== offsetBytes) throw offsetConflict(upload, offset);
   const rest = sizeBytes - offset;
   if (bytes > rest) {
-    throw new Failure('INVALID_REQUEST', { message: `The file has ${sizeBytes} bytes, of which ${rest} are missing, not ${bytes}.` });
+    throw new Failure('INVALID_REQUEST', {
+      param: 'body',
+      message: `The file has ${sizeBytes} bytes, of which ${rest} are missing, not ${bytes}.`,
+    });
   }
   if (bytes < rest && bytes < LIMITS.assetPieceBytesMin) {
-    throw new Failure('INVALID_REQUEST', { message: `A piece that is not the last has ${LIMITS.assetPieceBytesMin} bytes at least.` });
+    throw new Failure('INVALID_REQUEST', {
+      param: 'body',
+      message: `A piece that is not the last has ${LIMITS.assetPieceBytesMin} bytes at least, not ${bytes}.`,
+      hint: 'Send a larger piece, or all that is missing.',
+    });
   }
 }
 
@@ -159,7 +177,7 @@ async function receivePiece(deps: AssetDeps, library: Library, call: AssetCall<'
       hasStored(file.sizeBytes);
       await deps.sql.begin(async (tx) => {
         if (call.refusal !== undefined) throw call.refusal;
-        const now = await requireUpload(tx, library, upload.id, deps.clock.nowMs(), true);
+        const now = await requireBegun(tx, library, upload.id, deps.clock.nowMs(), true);
         if (now.offsetBytes !== upload.offsetBytes || now.fileId !== null) throw offsetConflict(now, upload.offsetBytes);
         await appendPiece(tx, now, file);
       });
@@ -256,19 +274,19 @@ function record(
   { sql, clock }: AssetDeps,
   library: Library,
   call: AssetCall<'sendPiece'>,
-  { id, holder, filename, mimeType }: UploadRow,
+  { id, holder, filename, mimeType, createdBy }: UploadRow,
   { sha256, sizeBytes }: SpooledFile,
   pieces: number,
 ): Promise<UploadRow> {
   return sql.begin(async (tx) => {
     const nowMs = clock.nowMs();
     await lockUsage(tx, holder);
-    const now = await requireUpload(tx, library, id, nowMs, true);
+    const now = await requireBegun(tx, library, id, nowMs, true);
     if (now.fileId !== null) return now;
     await settleReserved(tx, { id, accountId: holder }, sizeBytes, nowMs);
     // A single piece is the file itself. Of several there is a second copy until the sweep.
     if (pieces > 1) await countRemoved(tx, holder, sizeBytes, nowMs);
-    const row = await recordFile(tx, { ...library, holder }, call, { filename, mimeType, sizeBytes, sha256 }, nowMs);
+    const row = await recordFile(tx, { ...library, holder, creator: createdBy }, call, { filename, mimeType, sizeBytes, sha256 }, nowMs);
     await completeUpload(tx, id, row.id);
     return { ...now, fileId: row.id };
   });

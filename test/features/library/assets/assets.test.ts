@@ -51,7 +51,10 @@ test('a file is loose until it becomes a deliverable, and then one of its versio
   const made = await json(await easel.fetch(`${MINE}/deliverables`, { token: user.token, ...post({ blobId: one.id }) }));
   expect(made).toMatchObject({ name: 'plan.txt', versionNo: 1, sizeBytes: 5, mimeType: 'text/plain', thumbnailUrl: null });
   const again = await easel.fetch(`${MINE}/deliverables`, { token: user.token, ...post({ blobId: one.id }) });
-  expect(await refusal(again)).toEqual([404, 'BLOB_NOT_FOUND', 'blobId']);
+  expect([again.status, await json(again)]).toEqual([
+    404,
+    expect.objectContaining({ code: 'BLOB_NOT_FOUND', param: 'blobId', hint: expect.stringContaining('/assets') }),
+  ]);
 
   easel.clock.advance(1000);
   const two = await json(await upload(easel, user, 'second', { name: 'plan-2.txt' }));

@@ -88,6 +88,8 @@ test('a piece at another offset, or twice, is refused and changes nothing', asyn
   const user = await easel.newUser();
   const content = textOf(3);
   const { id } = await json(await begin(user, content));
+  for (const piece of [content.subarray(0, PIECE - 1), Buffer.concat([content, content])])
+    expect(await refusal(send(user, id, 0, piece))).toEqual([400, 'INVALID_REQUEST', 'body']);
   const piece = content.subarray(0, PIECE);
   expect(await refusal(send(user, id, PIECE, piece))).toEqual([409, 'UPLOAD_OFFSET_CONFLICT', 'offset']);
   expect((await send(user, id, 0, piece)).status).toBe(200);
@@ -234,7 +236,7 @@ test('one sweep ends everything that has expired', async () => {
   expect((await shownUsage(easel, user)).bytes).toBe(content.length);
 });
 
-test('in a workspace who has begun an upload goes on with it, or who runs the workspace, as long as they are a member', async () => {
+test('in a workspace who has begun an upload goes on with it, as long as they are a member; who runs it sees and cancels it', async () => {
   const [owner, member, other] = [await easel.newUser(), await easel.newUser(), await easel.newUser()];
   const workspace = await workspaceOf(easel, [
     [owner, 'owner'],
@@ -245,7 +247,8 @@ test('in a workspace who has begun an upload goes on with it, or who runs the wo
   const content = textOf(4);
   const { id } = await json(await begin(member, content, {}, base));
   expect((await send(member, id, 0, content.subarray(0, PIECE), base)).status).toBe(200);
-  expect((await refusal(send(other, id, PIECE, content.subarray(PIECE), base)))[1]).toBe('UPLOAD_NOT_FOUND');
+  for (const by of [other, owner])
+    expect(await refusal(send(by, id, PIECE, content.subarray(PIECE), base))).toEqual([404, 'UPLOAD_NOT_FOUND', 'uploadId']);
   // Access that ends while a piece arrives.
   const socket = await sendPart(member, `${base}/uploads/${id}?offset=${PIECE}`, 3 * PIECE, content.subarray(PIECE, 2 * PIECE));
   const answered = new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(bytes.toString('latin1'))));
@@ -255,6 +258,7 @@ test('in a workspace who has begun an upload goes on with it, or who runs the wo
   socket.destroy();
   expect([403, 404]).toContain((await send(member, id, PIECE, content.subarray(PIECE), base)).status);
   expect((await state(owner, id, base)).offset).toBe(PIECE);
+  expect((await easel.fetch(`${base}/uploads/${id}`, { method: 'DELETE', token: owner.token })).status).toBe(200);
 });
 
 test('pieces in an S3 store become one file', async () => {
