@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../support/services.ts';
 import { AppStage, publishPage } from './app-stage.ts';
 import { axeSource, findingsOf } from './axe.ts';
+import { keepScreenshot } from './screenshot.ts';
 
 const PHONE = { viewport: { width: 360, height: 640 }, reducedMotion: 'reduce' } as const;
 
@@ -137,6 +138,35 @@ describeWith('chromiumPath')('the web app on a phone', () => {
     await page.getByRole('button', { name: 'Save' }).first().click();
     await expect.poll(async () => (await client.artifacts.get({ params: { id } })).body.name).toBe('Diary of a year');
   });
+
+  it.each([1280, 390])(
+    'the parts of a workspace are all in reach of its owner, with the one that is shown in view: %i px',
+    async (width) => {
+      const { page, client } = await stage.person(`parts-${width}@example.com`, { viewport: { width, height: 800 } });
+      const { slug } = (await client.workspaces.create({ body: { name: `Parts ${width}` } })).body;
+      await page.goto(`${stage.origin}/w/${slug}`);
+      const parts = page.getByRole('navigation', { name: slug });
+      const settings = parts.getByRole('link', { name: 'Settings' });
+      await settings.waitFor();
+      const isInView = (name: string) =>
+        parts.getByRole('link', { name, exact: true }).evaluate((tab) => {
+          const [own, around] = [tab.getBoundingClientRect(), tab.closest('nav')?.getBoundingClientRect()];
+          return around !== undefined && own.left >= around.left && own.right <= around.right;
+        });
+      const lines = () => parts.getByRole('link').evaluateAll((tabs) => new Set(tabs.map((tab) => tab.getBoundingClientRect().top)).size);
+      const isPhone = width < 480;
+      expect(await isInView('Settings')).toBe(!isPhone);
+      expect(await lines()).toBe(isPhone ? 1 : 2);
+      await keepScreenshot(page, `parts of a workspace ${width} first`);
+      await page.goto(`${stage.origin}/w/${slug}/audit`);
+      await expect.poll(() => isInView('Record')).toBe(true);
+      await keepScreenshot(page, `parts of a workspace ${width} later`);
+      await settings.click();
+      await expect.poll(() => isInView('Settings')).toBe(true);
+      await keepScreenshot(page, `parts of a workspace ${width} last`);
+      expect(await findingsOf(page, axe)).toEqual([]);
+    },
+  );
 
   it('[W4] a dialog with something typed asks before it is closed, by Escape, beside it, by its cross; and so does the window', async () => {
     const { page, client } = await stage.person('typed-phone@example.com', { ...PHONE, viewport: { width: 900, height: 700 } });

@@ -8,7 +8,16 @@ const TYPING_MS = 120;
 const HITS_MAX = 6;
 
 /** Those that have a screen, in the order in which they are shown. */
-export const SHOWN_GROUPS = ['artifacts', 'folders', 'datasets', 'connectors', 'people', 'schedules', 'alerts', 'crew'] as const satisfies SearchGroup[];
+export const SHOWN_GROUPS = [
+  'artifacts',
+  'folders',
+  'datasets',
+  'connectors',
+  'people',
+  'schedules',
+  'alerts',
+  'crew',
+] as const satisfies SearchGroup[];
 export type ShownGroup = (typeof SHOWN_GROUPS)[number];
 
 export const GROUP_ICONS: Readonly<Record<ShownGroup, IconName>> = {

@@ -49,7 +49,7 @@ function PartScreen({ part }: { readonly part: PartName }) {
   return (
     <>
       <Head title={title} text={text} />
-      <nav class="tabs is-wrapped" aria-label={title}>
+      <nav class="tabs" aria-label={title}>
         {PART_NAMES.map((name) => (
           <a
             key={name}

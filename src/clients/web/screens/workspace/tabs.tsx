@@ -48,7 +48,7 @@ export function WorkspaceTabs({ slug }: { readonly slug: string }) {
   const { nav } = words.value;
   const shown = PARTS.filter(({ who }) => isShown(who, slug));
   return (
-    <nav class="tabs" aria-label={slug}>
+    <nav class="tabs is-line" aria-label={slug}>
       {shown.map(({ id, icon }) => {
         const tab = { href: id === 'overview' ? `/w/${slug}` : `/w/${slug}/${id}`, icon, label: nav[id], isHome: id === 'overview' };
         if (id !== 'imports') return <Tab key={id} {...tab} />;
@@ -69,7 +69,7 @@ function Tab({ href, icon, label, isHome }: TabProps) {
   const { path } = useLocation();
   const tab = useRef<HTMLAnchorElement>(null);
   const isHere = path === href || (!isHome && path.startsWith(`${href}/`));
-  // The row of tabs may be wider than the window.
+  // On phones the row of tabs is wider than the window.
   useEffect(() => {
     if (isHere) tab.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [isHere]);
