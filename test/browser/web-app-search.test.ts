@@ -52,7 +52,10 @@ describeWith('chromiumPath')('the search of the web app', () => {
     const { page, client, troubles } = await stage.person('connected@example.com');
     const { body: workspace } = await client.workspaces.create({ body: { slug: 'tides', name: 'Tides' } });
     const params = { workspaceId: workspace.id };
-    await client.connections.create({ params, body: { name: 'Tidal warehouse', type: 'http', config: { url: 'https://api.example.com' } } });
+    await client.connections.create({
+      params,
+      body: { name: 'Tidal warehouse', type: 'http', config: { url: 'https://api.example.com' } },
+    });
     await openPalette(page, stage.origin, 'tidal');
     await page.getByRole('option', { name: /^Tidal warehouse/ }).waitFor();
     await page.getByRole('dialog').getByText('Connections', { exact: true }).waitFor();
