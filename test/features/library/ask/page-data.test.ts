@@ -9,7 +9,7 @@ import { PageData } from '../../../../src/features/library/ask/page-data.ts';
 import { RowPicker } from '../../../../src/features/library/ask/row-picker.ts';
 import { startTestEasel, type TestEasel, type TestUser } from '../../../support/easel.ts';
 import { json, patch, post, published } from '../../../support/requests.ts';
-import { indexed } from '../search/search-stage.ts';
+import { indexed, plainTerm } from '../search/search-stage.ts';
 import { FakeModel } from './fake-model.ts';
 
 const PAGE =
@@ -160,19 +160,7 @@ describe('rows, without a model', () => {
 });
 
 test('of many rows it keeps the first and those with most words, by what they say and not by the names of their fields', () => {
-  const term = (word: string) => ({
-    word,
-    english: word,
-    spanish: word,
-    stems: [],
-    forms: [],
-    isCommon: false,
-    isBeginning: false,
-    begun: null,
-    near: [],
-    nearest: [],
-  });
-  const picker = new RowPicker({ own: new Fitting([term('price'), term('red'), term('fox')]), earlier: undefined });
+  const picker = new RowPicker({ own: new Fitting(['price', 'red', 'fox'].map(plainTerm)), earlier: undefined });
   const rows = Array.from({ length: 1000 }, (_, at) =>
     JSON.stringify({ price: at, 'red "fox"': 'grey', text: at % 100 === 99 ? 'red' : 'blue' }),
   );

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { Matcher } from '../../../../src/features/library/search/matching.ts';
 import { packed, unpackedWhere } from '../../../../src/features/library/search/packing.ts';
 import type { Piece } from '../../../../src/features/library/search/passages-of.ts';
-import type { Term } from '../../../../src/features/library/search/terms.ts';
+import { plainTerm } from './search-stage.ts';
 
 const EVERYTHING = { byHeadings: false, mayBeIn: () => true, mayBeInBytes: () => true };
 
@@ -15,19 +15,7 @@ const PIECES: Piece[] = [
 ];
 
 function meaning(word: string, byHeadings: boolean): Matcher {
-  const term: Term = {
-    word,
-    english: word,
-    spanish: word,
-    stems: [],
-    forms: [],
-    isCommon: false,
-    isBeginning: false,
-    begun: null,
-    near: [],
-    nearest: [],
-  };
-  return new Matcher([term], { byHeadings });
+  return new Matcher([plainTerm(word)], { byHeadings });
 }
 
 test('pieces come back as they were, of long pages too', async () => {

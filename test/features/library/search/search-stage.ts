@@ -1,6 +1,7 @@
 /** Searches and waits for the index, for the tests of search. */
 import { expect, vi } from 'vitest';
 import type { SearchGroup, SearchHit } from '../../../../protocol/library/search.ts';
+import type { Term } from '../../../../src/features/library/search/terms.ts';
 import type { TestEasel, TestUser } from '../../../support/easel.ts';
 import { json, published } from '../../../support/requests.ts';
 
@@ -27,4 +28,20 @@ export async function indexed(easel: TestEasel): Promise<void> {
 export function page(easel: TestEasel, who: Pick<TestUser, 'token'>, name: string, text: string, more: object = {}) {
   const content = `<!doctype html><html><head><title>${name}</title><style>.cyanotype{}</style></head><body><p>${text}</p><script>var zanzibar=1</script></body></html>`;
   return published(easel, who, { name, files: [{ path: 'index.html', content }], ...more });
+}
+
+/** A word that is looked for as it is, and in no other form. */
+export function plainTerm(word: string): Term {
+  return {
+    word,
+    english: word,
+    spanish: word,
+    stems: [],
+    forms: [],
+    isCommon: false,
+    isBeginning: false,
+    begun: null,
+    near: [],
+    nearest: [],
+  };
 }
